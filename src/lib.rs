@@ -1,1 +1,3 @@
-//! x
+//! `wg-easy-mcp`: an MCP server that administers a wg-easy v15 instance.
+
+pub mod config;
