@@ -1,3 +1,4 @@
 //! `wg-easy-mcp`: an MCP server that administers a wg-easy v15 instance.
 
 pub mod config;
+pub mod untrusted;
