@@ -2,3 +2,4 @@
 
 pub mod config;
 pub mod untrusted;
+pub mod wg_easy;

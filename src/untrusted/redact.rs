@@ -1,0 +1,172 @@
+//! Which fields hold a secret, and what stands in their place.
+
+use super::clean::clean;
+use serde_json::{Map, Value};
+
+/// What stands in the place of a secret.
+pub const REDACTED: &str = "[redacted]";
+
+/// A field is secret when its name, folded, ends in one of these: an exact list is only as good as
+/// wg-easy's naming, and `metricsPassword` would slip through one that says `password`. `key` is not
+/// among them: a public key identifies a peer.
+const SECRET_ENDINGS: [&str; 9] = [
+    "password",
+    "passwordhash",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "apikey",
+    "privatekey",
+    "presharedkey",
+];
+
+/// The name under which a one-time link is listed, folded. Whoever knows its value downloads the
+/// client's configuration without a login.
+const ONE_TIME_LINK: &str = "onetimelink";
+
+/// What happens to a field's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sensitivity {
+    Open,
+    Secret,
+    Link,
+}
+
+fn sensitivity(name: &str) -> Sensitivity {
+    let folded = fold(name);
+    if folded == ONE_TIME_LINK {
+        Sensitivity::Link
+    } else if folded.starts_with("totp") || SECRET_ENDINGS.iter().any(|end| folded.ends_with(end)) {
+        Sensitivity::Secret
+    } else {
+        Sensitivity::Open
+    }
+}
+
+/// Lower case, without `_`, `-`, and every format character: a zero-width space or a soft hyphen
+/// inside a name must not hide it.
+fn fold(name: &str) -> String {
+    clean(name)
+        .chars()
+        .filter(|&c| c != '_' && c != '-' && !is_format(c))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// Unicode's general category Cf, as of version 16, without what cleaning has removed already.
+fn is_format(c: char) -> bool {
+    matches!(c,
+        '\u{ad}'
+        | '\u{600}'..='\u{605}'
+        | '\u{6dd}'
+        | '\u{70f}'
+        | '\u{890}'..='\u{891}'
+        | '\u{8e2}'
+        | '\u{180e}'
+        | '\u{200b}'..='\u{200d}'
+        | '\u{2060}'..='\u{2065}'
+        | '\u{206a}'..='\u{206f}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{110bd}'
+        | '\u{110cd}'
+        | '\u{13430}'..='\u{1343f}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}')
+}
+
+/// Replaces every secret in `fields`, at every depth. `null` stays `null`: that no key is set is no
+/// secret.
+pub fn redact(fields: &mut Map<String, Value>) {
+    for (name, value) in fields.iter_mut() {
+        match sensitivity(name) {
+            Sensitivity::Secret if !value.is_null() => *value = REDACTED.into(),
+            // The row keeps its expiry, which says that a link is live; its own `oneTimeLink` goes.
+            Sensitivity::Link if !value.is_null() && !value.is_object() => *value = REDACTED.into(),
+            _ => redact_within(value),
+        }
+    }
+}
+
+fn redact_within(value: &mut Value) {
+    match value {
+        Value::Object(fields) => redact(fields),
+        Value::Array(elements) => elements.iter_mut().for_each(redact_within),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn redacted(value: Value) -> Value {
+        let Value::Object(mut fields) = value else {
+            panic!("an object")
+        };
+        redact(&mut fields);
+        Value::Object(fields)
+    }
+
+    #[test]
+    fn secrets_go_at_every_depth_and_null_stays() {
+        assert_eq!(
+            redacted(json!({
+                "privateKey": "k", "pre_shared_key": "k", "publicKey": "open", "metricsPassword": "$argon2",
+                "totpVerified": true, "totpKey": null, "API-KEY": 5, "list": [{"x": {"sessionToken": ["a"]}}],
+                "monkey": "open", "tokens": "open",
+            })),
+            json!({
+                "privateKey": "[redacted]", "pre_shared_key": "[redacted]", "publicKey": "open",
+                "metricsPassword": "[redacted]", "totpVerified": "[redacted]", "totpKey": null,
+                "API-KEY": "[redacted]", "list": [{"x": {"sessionToken": "[redacted]"}}],
+                "monkey": "open", "tokens": "open",
+            })
+        );
+    }
+
+    #[test]
+    fn a_one_time_link_keeps_its_expiry_alone() {
+        assert_eq!(
+            redacted(
+                json!({"oneTimeLink": {"id": 1, "oneTimeLink": "5a387bae", "expiresAt": "soon"}})
+            ),
+            json!({"oneTimeLink": {"id": 1, "oneTimeLink": "[redacted]", "expiresAt": "soon"}})
+        );
+        assert_eq!(
+            redacted(json!({"oneTimeLink": "5a387bae", "one_time_link": ["5a387bae"]})),
+            json!({"oneTimeLink": "[redacted]", "one_time_link": "[redacted]"})
+        );
+        assert_eq!(
+            redacted(json!({"oneTimeLink": null})),
+            json!({"oneTimeLink": null})
+        );
+    }
+
+    #[test]
+    fn invisible_characters_do_not_hide_a_name() {
+        for name in [
+            "private\u{200b}Key",
+            "pass\u{ad}word",
+            "sec\u{2060}ret",
+            "to\u{e0061}ken",
+            "\u{202e}apiKey",
+            "pre\u{7}SharedKey",
+        ] {
+            assert_eq!(sensitivity(name), Sensitivity::Secret, "{name:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_value_under_a_secret_name_survives(prefix in "[a-zA-Z_-]{0,8}", end in prop::sample::select(SECRET_ENDINGS.to_vec()), depth in 0usize..4) {
+            let mut value = json!({ format!("{prefix}{end}"): "the-secret-value" });
+            for _ in 0..depth {
+                value = json!({ "inner": [value] });
+            }
+            prop_assert!(!redacted(value).to_string().contains("the-secret-value"));
+        }
+    }
+}

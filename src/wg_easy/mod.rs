@@ -1,0 +1,3 @@
+//! A client of the wg-easy API.
+
+pub mod record;
