@@ -1,5 +1,7 @@
 //! `wg-easy-mcp`: an MCP server that administers a wg-easy v15 instance.
 
 pub mod config;
+pub mod qr;
+pub mod tools;
 pub mod untrusted;
 pub mod wg_easy;

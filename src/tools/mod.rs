@@ -1,0 +1,4 @@
+//! The tools.
+pub mod answer;
+pub mod arguments;
+pub mod schema;
