@@ -63,9 +63,31 @@ impl Answer {
         }
     }
 
+    /// Adds the entries of a list, and what was cut of them.
+    pub fn with_entries(mut self, field: &'static str, entries: Entries) -> Self {
+        self.fields.insert(field.to_owned(), entries.list.into());
+        if !entries.truncated.is_empty() {
+            let said: Value = entries
+                .truncated
+                .iter()
+                .take(MAX_TRUNCATED)
+                .map(budget::Truncated::to_value)
+                .collect();
+            self.fields.insert("truncated".to_owned(), said);
+        }
+        self
+    }
+
     /// Adds an upstream value.
     pub fn with_upstream(mut self, field: &'static str, value: Shaped) -> Self {
         self.fields.insert(field.to_owned(), value.into_value());
+        self
+    }
+
+    /// Adds a section that could not be read: an object that holds the reason.
+    pub fn with_failed_section(mut self, field: &'static str, why: Words) -> Self {
+        self.fields
+            .insert(field.to_owned(), serde_json::json!({"error": why.0}));
         self
     }
 
@@ -149,6 +171,86 @@ impl Answer {
         result.is_error = Some(false);
         Ok(result)
     }
+}
+
+/// The entries of a list that is read in parts: as many as fit.
+#[derive(Default)]
+pub struct Entries {
+    list: Vec<Value>,
+    lengths: Vec<usize>,
+    truncated: Vec<budget::Truncated>,
+    cutting: bool,
+}
+
+impl Entries {
+    /// Adds an entry if all of them fit `room` characters then, and says whether it did. The first
+    /// time one does not, and from then on, every entry longer than `longest` is shortened to it.
+    pub fn push(&mut self, entry: Shaped, room: usize, longest: usize) -> bool {
+        let entry = entry.into_value();
+        self.lengths.push(budget::chars(&entry) + 1);
+        self.list.push(entry);
+        if !self.cutting && self.length() > room {
+            self.cutting = true;
+            for at in 0..self.list.len() {
+                self.shorten(at, longest);
+            }
+        } else if self.cutting {
+            self.shorten(self.list.len() - 1, longest);
+        }
+        let fits = self.length() <= room;
+        if !fits {
+            self.list.pop();
+            self.lengths.pop();
+            let gone = place(self.list.len());
+            self.truncated.retain(|cut| !cut.field.starts_with(&gone));
+        }
+        fits
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    fn length(&self) -> usize {
+        let entries: usize = self.lengths.iter().sum();
+        let said: usize = self
+            .truncated
+            .iter()
+            .map(|cut| budget::chars(&cut.to_value()) + 1)
+            .sum();
+        entries + said
+    }
+
+    fn shorten(&mut self, at: usize, longest: usize) {
+        let prefix = place(at);
+        let (Some(Value::Object(entry)), Some(length)) =
+            (self.list.get_mut(at), self.lengths.get_mut(at))
+        else {
+            return;
+        };
+        if *length <= longest {
+            return;
+        }
+        // What cannot be shortened keeps its length, and so does not fit.
+        for cut in budget::fit(entry, longest).unwrap_or_default() {
+            self.truncated.push(budget::Truncated {
+                field: format!("{prefix}{}", cut.field),
+                ..cut
+            });
+        }
+        *length = budget::chars(&Value::Object(entry.clone())) + 1;
+    }
+}
+
+/// Where an entry stands in the answer; `list_clients` is the one tool that answers in parts.
+fn place(at: usize) -> String {
+    format!("clients[{at}].")
 }
 
 /// Fits `fields` into `room` characters, what is said about the cutting included.

@@ -1,4 +1,114 @@
-//! The tools.
+//! The tools: what each takes, asks and gives. One file a tool, all of one shape.
+
 pub mod answer;
 pub mod arguments;
 pub mod schema;
+
+mod disable_client;
+mod failure;
+mod get_client;
+mod get_client_config;
+mod get_client_qrcode;
+mod get_server_info;
+mod list_clients;
+
+pub use answer::Answer;
+pub use arguments::Arguments;
+pub use failure::Failure;
+
+use crate::wg_easy::{ClientId, WgEasy};
+use rmcp::model::ToolAnnotations;
+use schema::Schema;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// A future that owns what it works on.
+pub type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// A tool: what a client is told of it, and what a call does.
+pub struct Tool {
+    /// The name it is called by.
+    pub name: &'static str,
+    /// The name people read.
+    pub title: &'static str,
+    /// What a model needs to know to call it right.
+    pub description: &'static str,
+    /// Whether `essential` in the allow list selects it.
+    pub essential: bool,
+    /// Whether it is registered in read-only mode: it neither changes anything nor hands out a key.
+    pub in_read_only_mode: bool,
+    /// The MCP annotations; hints, which a client may ignore.
+    pub hints: Hints,
+    /// The schema of its arguments.
+    pub input: fn() -> Schema,
+    /// The schema of its answer's structured content.
+    pub output: fn() -> Schema,
+    /// What a call does.
+    pub run: Run,
+}
+
+/// The annotations of a tool that vary; `openWorldHint` is false for all, since one wg-easy instance is
+/// a closed world.
+#[derive(Clone, Copy, Debug)]
+pub struct Hints {
+    /// Nothing on the instance changes.
+    pub read_only: bool,
+    /// What it changes may be gone for good.
+    pub destructive: bool,
+    /// A second call with the same arguments changes nothing more.
+    pub idempotent: bool,
+}
+
+/// What a call does, by what it needs before it may.
+pub enum Run {
+    /// Reads. It ends with the call.
+    Read(fn(Arguments, WgEasy) -> Boxed<Result<Answer, Failure>>),
+    /// Withdraws access, which nobody is asked about. Once begun it is carried to its end.
+    Withdraw(fn(Arguments, WgEasy) -> Boxed<Result<Answer, Failure>>),
+}
+
+/// Every tool, in the order of `tools/list`.
+pub static CATALOGUE: [&Tool; 6] = [
+    &list_clients::TOOL,
+    &get_client::TOOL,
+    &disable_client::TOOL,
+    &get_client_config::TOOL,
+    &get_client_qrcode::TOOL,
+    &get_server_info::TOOL,
+];
+
+impl Tool {
+    /// The tool as `tools/list` has it.
+    pub fn definition(&self) -> rmcp::model::Tool {
+        rmcp::model::Tool::new(self.name, self.description, Arc::new((self.input)()))
+            .with_title(self.title)
+            .with_raw_output_schema(Arc::new((self.output)()))
+            .with_annotations(ToolAnnotations::from_raw(
+                Some(self.title.to_owned()),
+                Some(self.hints.read_only),
+                Some(self.hints.destructive),
+                Some(self.hints.idempotent),
+                Some(false),
+            ))
+    }
+}
+
+/// The output schema of a change of one client.
+fn changed_output() -> Schema {
+    schema::answer(
+        &[
+            ("success", schema::boolean("Always true: what did not succeed is an error")),
+            ("clientId", schema::integer("The client that was changed")),
+            ("warning", schema::text("What to know about it; absent when there is nothing")),
+        ],
+        &["success", "clientId"],
+    )
+}
+
+/// The answer to a change of one client.
+fn changed(id: ClientId, warning: Option<&'static str>) -> Answer {
+    Answer::from_wg_easy()
+        .with("success", true)
+        .with("clientId", id.value())
+        .with_some("warning", warning)
+}
