@@ -4,5 +4,6 @@ pub mod approval;
 pub mod config;
 pub mod qr;
 pub mod tools;
+pub mod transport;
 pub mod untrusted;
 pub mod wg_easy;

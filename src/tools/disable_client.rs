@@ -31,9 +31,15 @@ async fn run(arguments: Arguments, wg_easy: WgEasy) -> Result<Answer, Failure> {
         return Ok(super::changed(id, None));
     };
     if !error.may_have_been_applied() {
-        return Err(Failure::Change(format!("Client {} was not disabled. {error}", id.value())));
+        return Err(Failure::Change(format!(
+            "Client {} was not disabled. {error}",
+            id.as_u64()
+        )));
     }
-    match read(&wg_easy, id).await.map(|record| record.boolean("enabled")) {
+    match read(&wg_easy, id)
+        .await
+        .map(|record| record.boolean("enabled"))
+    {
         Ok(Some(false)) => Ok(super::changed(
             id,
             Some(
@@ -44,16 +50,16 @@ async fn run(arguments: Arguments, wg_easy: WgEasy) -> Result<Answer, Failure> {
         Ok(Some(true)) => Err(Failure::Change(format!(
             "Client {} is not disabled: wg-easy answered with an error, and reading back shows that it is still \
              enabled. {error}",
-            id.value()
+            id.as_u64()
         ))),
         Err(Failure::NoSuchClient(_)) => Err(Failure::Change(format!(
             "Client {} is gone: it was there before, and reading back finds no such client. {error}",
-            id.value()
+            id.as_u64()
         ))),
         Ok(None) | Err(_) => Err(Failure::Change(format!(
             "Whether client {} is disabled could not be determined: the change was sent, wg-easy answered with an \
              error, and reading back failed too. Look with get_client before you try again. {error}",
-            id.value()
+            id.as_u64()
         ))),
     }
 }

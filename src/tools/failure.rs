@@ -37,7 +37,7 @@ impl fmt::Display for Failure {
             Self::NoSuchClient(id) => write!(
                 f,
                 "There is no client {}. Nothing was changed. list_clients gives the ids there are.",
-                id.value()
+                id.as_u64()
             ),
             Self::WgEasy(error) => error.fmt(f),
             Self::Malformed => f.write_str(

@@ -21,8 +21,14 @@ pub(super) static TOOL: Tool = Tool {
     output: || {
         schema::answer(
             &[
-                ("configuration", schema::text("The .conf file, byte for byte; it holds the private key")),
-                ("warning", schema::text("What to know about the file; absent when there is nothing")),
+                (
+                    "configuration",
+                    schema::text("The .conf file, byte for byte; it holds the private key"),
+                ),
+                (
+                    "warning",
+                    schema::text("What to know about the file; absent when there is nothing"),
+                ),
             ],
             &["configuration"],
         )

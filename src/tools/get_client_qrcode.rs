@@ -22,8 +22,14 @@ pub(super) static TOOL: Tool = Tool {
     output: || {
         schema::answer(
             &[
-                ("svg", schema::text("The QR code as SVG markup; it encodes the private key")),
-                ("warning", schema::text("What to know about the code; absent when there is nothing")),
+                (
+                    "svg",
+                    schema::text("The QR code as SVG markup; it encodes the private key"),
+                ),
+                (
+                    "warning",
+                    schema::text("What to know about the code; absent when there is nothing"),
+                ),
             ],
             &["svg"],
         )

@@ -23,7 +23,10 @@ pub(super) static TOOL: Tool = Tool {
     output: || {
         schema::answer(
             &[
-                ("information", section(INFORMATION, "The release, and whether a newer one is out")),
+                (
+                    "information",
+                    section(INFORMATION, "The release, and whether a newer one is out"),
+                ),
                 ("general", section(GENERAL, "The general settings")),
                 ("interface", section(INTERFACE, "The WireGuard interface")),
             ],
@@ -35,8 +38,11 @@ pub(super) static TOOL: Tool = Tool {
 
 async fn run(arguments: Arguments, wg_easy: WgEasy) -> Result<Answer, Failure> {
     arguments.only(&[])?;
-    let (information, general, interface) =
-        tokio::join!(wg_easy.information(), wg_easy.general(), wg_easy.interface());
+    let (information, general, interface) = tokio::join!(
+        wg_easy.information(),
+        wg_easy.general(),
+        wg_easy.interface()
+    );
     let answer = Answer::from_wg_easy();
     let answer = with_section(answer, "information", information, INFORMATION);
     let answer = with_section(answer, "general", general, GENERAL);
@@ -60,7 +66,10 @@ fn with_section(
 
 fn section(table: &'static [Field], about: &str) -> Value {
     let mut properties = schema::properties(table);
-    properties.push(("error", schema::text("Why this section could not be read; the others may be fine")));
+    properties.push((
+        "error",
+        schema::text("Why this section could not be read; the others may be fine"),
+    ));
     let mut schema = schema::object(&properties, &[]);
     schema.insert("description".to_owned(), about.into());
     Value::Object(schema)

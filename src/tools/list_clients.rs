@@ -35,18 +35,29 @@ pub(super) static TOOL: Tool = Tool {
     input: || {
         schema::arguments(
             &[
-                ("filter", schema::text("Only clients whose name contains this text; no wildcards")),
+                (
+                    "filter",
+                    schema::text("Only clients whose name contains this text; no wildcards"),
+                ),
                 (
                     "sort",
                     json!({"type": "string", "enum": ["asc", "desc"], "description": "Sort by name; without it, wg-easy's own order"}),
                 ),
                 (
                     "offset",
-                    schema::integer_within(0, MAX_ID, "How many clients to skip: the nextOffset of the answer before; default 0"),
+                    schema::integer_within(
+                        0,
+                        MAX_ID,
+                        "How many clients to skip: the nextOffset of the answer before; default 0",
+                    ),
                 ),
                 (
                     "limit",
-                    schema::integer_within(1, MAX_LIMIT, "The most clients to return; default as many as fit"),
+                    schema::integer_within(
+                        1,
+                        MAX_LIMIT,
+                        "The most clients to return; default as many as fit",
+                    ),
                 ),
             ],
             &[],
@@ -56,12 +67,23 @@ pub(super) static TOOL: Tool = Tool {
         schema::answer(
             &[
                 ("count", schema::integer("How many clients this answer has")),
-                ("clients", schema::list(schema::record(CLIENT, "A client"), "The clients")),
-                ("total", schema::integer("How many clients match the filter, in all parts together")),
-                ("nextOffset", schema::integer("The offset of the next part; absent when this is the last")),
+                (
+                    "clients",
+                    schema::list(schema::record(CLIENT, "A client"), "The clients"),
+                ),
+                (
+                    "total",
+                    schema::integer("How many clients match the filter, in all parts together"),
+                ),
+                (
+                    "nextOffset",
+                    schema::integer("The offset of the next part; absent when this is the last"),
+                ),
                 (
                     "skipped",
-                    schema::integer("How many entries were left out because they were no records or fit no answer; absent when none"),
+                    schema::integer(
+                        "How many entries were left out because they were no records or fit no answer; absent when none",
+                    ),
                 ),
             ],
             &["count", "clients", "total"],
@@ -94,7 +116,9 @@ impl Request {
             Some(_) => return Err(Wrong("sort has to be asc or desc.".to_owned())),
         };
         let count = |number: Option<u64>, default| {
-            number.map_or(default, |number| usize::try_from(number).unwrap_or(usize::MAX))
+            number.map_or(default, |number| {
+                usize::try_from(number).unwrap_or(usize::MAX)
+            })
         };
         Ok(Self {
             filter: arguments.text("filter")?.map(str::to_lowercase),

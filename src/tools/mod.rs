@@ -97,9 +97,15 @@ impl Tool {
 fn changed_output() -> Schema {
     schema::answer(
         &[
-            ("success", schema::boolean("Always true: what did not succeed is an error")),
+            (
+                "success",
+                schema::boolean("Always true: what did not succeed is an error"),
+            ),
             ("clientId", schema::integer("The client that was changed")),
-            ("warning", schema::text("What to know about it; absent when there is nothing")),
+            (
+                "warning",
+                schema::text("What to know about it; absent when there is nothing"),
+            ),
         ],
         &["success", "clientId"],
     )
@@ -109,6 +115,6 @@ fn changed_output() -> Schema {
 fn changed(id: ClientId, warning: Option<&'static str>) -> Answer {
     Answer::from_wg_easy()
         .with("success", true)
-        .with("clientId", id.value())
+        .with("clientId", id.as_u64())
         .with_some("warning", warning)
 }
