@@ -1,4 +1,5 @@
 //! `wg-easy-mcp`: an MCP server that administers a wg-easy v15 instance.
 
 pub mod config;
+pub mod tools;
 pub mod untrusted;
