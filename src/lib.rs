@@ -2,5 +2,6 @@
 
 pub mod config;
 pub mod diagnostics;
+pub mod environment;
 pub mod tools;
 pub mod untrusted;
