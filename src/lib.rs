@@ -1,7 +1,10 @@
 //! `wg-easy-mcp`: an MCP server that administers a wg-easy v15 instance.
 
 pub mod approval;
+pub mod command_line;
 pub mod config;
+pub mod diagnostics;
+pub mod environment;
 pub mod qr;
 pub mod tools;
 pub mod transport;

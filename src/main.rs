@@ -1,2 +1,61 @@
-//! The program.
-fn main() {}
+//! The program: the order in which it starts, and nothing else.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use wg_easy_mcp::command_line::{self, Command};
+use wg_easy_mcp::config::{self, Config, ConfigError};
+use wg_easy_mcp::diagnostics;
+use wg_easy_mcp::environment::Environment;
+use wg_easy_mcp::tools::catalogue;
+
+fn main() -> ExitCode {
+    // First of all, also on the paths that end at once: from here on the process shows no secret.
+    let environment = Environment::take();
+    diagnostics::install_panic_hook();
+    match Command::parse(std::env::args_os().skip(1)) {
+        Ok(Command::Version) => print(&command_line::version()),
+        Ok(Command::Help) => print(&command_line::help()),
+        Ok(Command::Check { json }) => check(configure(environment), json),
+        Ok(Command::Serve) => match configure(environment) {
+            Ok(config) => serve(config),
+            Err(error) => refuse(&error.to_string()),
+        },
+        Err(error) => refuse(&error.to_string()),
+    }
+}
+
+fn configure(environment: Environment) -> Result<Config, ConfigError> {
+    // A wrong value here is reported below, as one among the others.
+    if let Ok(log) = config::log_settings(&environment) {
+        diagnostics::configure(log);
+    }
+    let (config, warnings) = Config::parse(environment, catalogue())?;
+    for warning in warnings {
+        diagnostics::warn(&warning.to_string());
+    }
+    Ok(config)
+}
+
+fn serve(_config: Config) -> ExitCode {
+    ExitCode::SUCCESS
+}
+
+fn check(config: Result<Config, ConfigError>, _json: bool) -> ExitCode {
+    match config {
+        Ok(_config) => ExitCode::SUCCESS,
+        Err(error) => refuse(&error.to_string()),
+    }
+}
+
+fn refuse(why: &str) -> ExitCode {
+    diagnostics::error(why);
+    ExitCode::FAILURE
+}
+
+fn print(text: &str) -> ExitCode {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => refuse("stdout cannot be written to"),
+    }
+}

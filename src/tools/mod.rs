@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod arguments;
+pub mod filter;
 pub mod schema;
 
 mod disable_client;
@@ -20,7 +21,7 @@ use crate::wg_easy::{ClientId, WgEasy};
 use rmcp::model::ToolAnnotations;
 use schema::Schema;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A future that owns what it works on.
 pub type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -68,7 +69,7 @@ pub enum Run {
 }
 
 /// Every tool, in the order of `tools/list`.
-pub static CATALOGUE: [&Tool; 6] = [
+pub static TOOLS: [&Tool; 6] = [
     &list_clients::TOOL,
     &get_client::TOOL,
     &disable_client::TOOL,
@@ -76,6 +77,19 @@ pub static CATALOGUE: [&Tool; 6] = [
     &get_client_qrcode::TOOL,
     &get_server_info::TOOL,
 ];
+
+/// What the operator's selection needs to know of each tool, in the order of `tools/list`.
+pub fn catalogue() -> &'static [filter::Entry] {
+    static CATALOGUE: LazyLock<Vec<filter::Entry>> = LazyLock::new(|| {
+        let entry = |tool: &&Tool| filter::Entry {
+            name: tool.name,
+            essential: tool.essential,
+            read_only: tool.in_read_only_mode,
+        };
+        TOOLS.iter().map(entry).collect()
+    });
+    &CATALOGUE
+}
 
 impl Tool {
     /// The tool as `tools/list` has it.

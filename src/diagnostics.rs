@@ -1,0 +1,328 @@
+//! Everything that this program says on stderr.
+//!
+//! Nothing else writes there. No logging framework is installed, so what libraries would log about
+//! the traffic that they carry (the protocol's payloads, headers, handshakes) goes nowhere; what is
+//! said is said by a call of a function of this file.
+
+use std::io::Write;
+use std::sync::OnceLock;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::untrusted::clean;
+
+/// How much is said, and in which form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct LogSettings {
+    /// The least important level that is said.
+    pub level: Level,
+    /// The form of a line.
+    pub format: Format,
+}
+
+/// How important a line is; the most important first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// The program cannot do what it was asked to.
+    Error,
+    /// Something is less safe than it could be, or is not what was probably meant.
+    Warn,
+    /// What an operator wants to know of a program that works.
+    #[default]
+    Info,
+    /// What somebody looking for a fault wants to know.
+    Debug,
+}
+
+/// The form of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Format {
+    /// A sentence for people.
+    #[default]
+    Text,
+    /// A JSON object.
+    Json,
+}
+
+static SETTINGS: OnceLock<LogSettings> = OnceLock::new();
+
+/// Sets level and format for the rest of the process. Before, and when never called, they are the
+/// defaults; a second call changes nothing.
+pub fn configure(settings: LogSettings) {
+    // Being set already is the documented behaviour of a second call.
+    let _ = SETTINGS.set(settings);
+}
+
+/// Says why the program cannot do what it was asked to.
+pub fn error(message: &str) {
+    say(Level::Error, message);
+}
+
+/// Says what is less safe than it could be, or probably not meant.
+pub fn warn(message: &str) {
+    say(Level::Warn, message);
+}
+
+/// Says what an operator wants to know.
+pub fn info(message: &str) {
+    say(Level::Info, message);
+}
+
+/// Says what somebody looking for a fault wants to know.
+pub fn debug(message: &str) {
+    say(Level::Debug, message);
+}
+
+/// A decision about a guarded tool, without any name, value or secret in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Audit {
+    /// The tool's name.
+    pub tool: &'static str,
+    /// The client that it was about to change, when there is one.
+    pub client: Option<u64>,
+    /// How it was decided.
+    pub how: How,
+    /// What was decided.
+    pub decision: Decision,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// How a decision came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// A dialog was put to a person while the call waited.
+    DialogPushed,
+    /// A question went back with the answer, and the call came again with a person's reply.
+    DialogReturned,
+    /// The call came twice, the second time with the token that the first one gave.
+    Token,
+    /// Nobody was asked: a dialog is required and the client can show none.
+    NotAsked,
+}
+
+/// What was decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// Yes.
+    Approved,
+    /// No.
+    Declined,
+    /// Nothing, in the time there was.
+    NoAnswer,
+    /// This program decided that it may not be done.
+    Refused,
+}
+
+/// What became of the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It is in place.
+    Applied,
+    /// It was never sent, or is known not to be in place.
+    NotApplied,
+    /// It was sent, and whether it is in place could not be found out.
+    Unknown,
+    /// wg-easy refused it.
+    Failed,
+}
+
+/// Records a decision. It is written whatever the level is: a level is about noise, and an audit
+/// trail with a part missing is none.
+pub fn audit(audit: &Audit) {
+    write(&audit_line(settings().format, Timestamp::now(), audit));
+}
+
+/// From here on a panic says where it happened and not what it says: a panic's message may quote the
+/// value that caused it.
+pub fn install_panic_hook() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = match panic.location() {
+            Some(location) => format!("{}:{}", location.file(), location.line()),
+            None => "an unknown place".to_owned(),
+        };
+        error(&format!(
+            "internal error at {place}; this is a bug, please report it"
+        ));
+    }));
+}
+
+fn settings() -> LogSettings {
+    SETTINGS.get().copied().unwrap_or_default()
+}
+
+fn say(level: Level, message: &str) {
+    let settings = settings();
+    if level <= settings.level {
+        write(&line(settings.format, Timestamp::now(), level, message));
+    }
+}
+
+/// One write a line, so that lines of several threads do not mix. When nobody listens any more,
+/// there is nobody to tell.
+fn write(line: &str) {
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+fn line(format: Format, time: Timestamp, level: Level, message: &str) -> String {
+    #[derive(Serialize)]
+    struct Object<'a> {
+        time: String,
+        level: Level,
+        message: &'a str,
+    }
+
+    let message = flatten(message);
+    match format {
+        Format::Text => {
+            let kind = match level {
+                Level::Error => "error: ",
+                Level::Warn => "warning: ",
+                Level::Info => "",
+                Level::Debug => "debug: ",
+            };
+            format!("wg-easy-mcp: {kind}{message}\n")
+        }
+        Format::Json => json(&Object {
+            time: rfc3339(time),
+            level,
+            message: &message,
+        }),
+    }
+}
+
+fn audit_line(format: Format, time: Timestamp, audit: &Audit) -> String {
+    #[derive(Serialize)]
+    struct Object<'a> {
+        time: String,
+        level: &'static str,
+        #[serde(flatten)]
+        audit: &'a Audit,
+    }
+
+    let time = rfc3339(time);
+    match format {
+        Format::Text => {
+            let client = audit
+                .client
+                .map(|id| format!(" client={id}"))
+                .unwrap_or_default();
+            format!(
+                "wg-easy-mcp: audit: {time} tool={}{client} how={} decision={} outcome={}\n",
+                audit.tool,
+                word(&audit.how),
+                word(&audit.decision),
+                word(&audit.outcome)
+            )
+        }
+        Format::Json => json(&Object {
+            time,
+            level: "audit",
+            audit,
+        }),
+    }
+}
+
+fn rfc3339(time: Timestamp) -> String {
+    format!("{time:.3}")
+}
+
+/// The word that a variant has in JSON, for the text form: one spelling to search for in both.
+fn word(value: &impl Serialize) -> String {
+    let word = serde_json::to_value(value).unwrap_or_default();
+    word.as_str().unwrap_or_default().to_owned()
+}
+
+fn json(object: &impl Serialize) -> String {
+    // Structs of strings, numbers and unit variants cannot fail to become JSON.
+    let mut line = serde_json::to_string(object).unwrap_or_default();
+    line.push('\n');
+    line
+}
+
+/// A message as one line that cannot speak to a terminal.
+fn flatten(message: &str) -> String {
+    let spaced: String = message
+        .chars()
+        .map(|c| if c.is_whitespace() { ' ' } else { c })
+        .collect();
+    clean(&spaced).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn time() -> Timestamp {
+        "2026-03-01T09:08:07.0651Z".parse().unwrap()
+    }
+
+    #[test]
+    fn a_text_line_names_the_program_and_what_kind_it_is() {
+        let say = |level| line(Format::Text, time(), level, "well");
+        assert_eq!(say(Level::Error), "wg-easy-mcp: error: well\n");
+        assert_eq!(say(Level::Warn), "wg-easy-mcp: warning: well\n");
+        assert_eq!(say(Level::Info), "wg-easy-mcp: well\n");
+        assert_eq!(say(Level::Debug), "wg-easy-mcp: debug: well\n");
+    }
+
+    #[test]
+    fn a_json_line_has_a_time_in_utc() {
+        assert_eq!(
+            line(Format::Json, time(), Level::Warn, "a \"b\"\nc"),
+            "{\"time\":\"2026-03-01T09:08:07.065Z\",\"level\":\"warn\",\"message\":\"a \\\"b\\\" c\"}\n"
+        );
+    }
+
+    #[test]
+    fn levels_are_ordered_by_importance() {
+        assert!(Level::Error < Level::Warn && Level::Warn < Level::Info);
+        assert!(Level::Info < Level::Debug);
+    }
+
+    #[test]
+    fn a_decision_reads_the_same_in_both_forms() {
+        let mut audit = Audit {
+            tool: "delete_client",
+            client: Some(5),
+            how: How::DialogPushed,
+            decision: Decision::NoAnswer,
+            outcome: Outcome::NotApplied,
+        };
+        assert_eq!(
+            audit_line(Format::Text, time(), &audit),
+            "wg-easy-mcp: audit: 2026-03-01T09:08:07.065Z tool=delete_client client=5 \
+             how=dialog-pushed decision=no-answer outcome=not-applied\n"
+        );
+        audit.client = None;
+        assert_eq!(
+            audit_line(Format::Json, time(), &audit),
+            "{\"time\":\"2026-03-01T09:08:07.065Z\",\"level\":\"audit\",\"tool\":\"delete_client\",\
+             \"client\":null,\"how\":\"dialog-pushed\",\"decision\":\"no-answer\",\
+             \"outcome\":\"not-applied\"}\n"
+        );
+        assert!(!audit_line(Format::Text, time(), &audit).contains("client="));
+    }
+
+    proptest! {
+        #[test]
+        fn no_message_can_be_more_than_one_line(message in any::<String>()) {
+            for format in [Format::Text, Format::Json] {
+                let line = line(format, time(), Level::Info, &message);
+                let body = line.strip_suffix('\n').unwrap();
+                prop_assert!(!body.chars().any(crate::untrusted::is_removed));
+                prop_assert!(!body.chars().any(|c| c.is_whitespace() && c != ' '));
+                if format == Format::Json {
+                    let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+                    prop_assert!(value["message"].is_string());
+                }
+            }
+        }
+    }
+}
