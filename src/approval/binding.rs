@@ -15,7 +15,8 @@ pub(super) struct Binding {
 
 impl Binding {
     pub(super) fn new(call: CallDigest, question: &Question) -> Self {
-        let shown = [question.title(), question.text(), question.hint_text()];
+        let text = question.text();
+        let shown = [question.title(), &text, question.hint_text()];
         Self {
             call,
             question: digest(b"wg-easy-mcp question", &shown.map(str::as_bytes)),
@@ -133,6 +134,21 @@ mod tests {
             call(r#"{"clientId":5,"confirm_token":"00"}"#)
         );
         assert_ne!(call(r#"{"x":{}}"#), call(r#"{"x":{"confirm_token":"00"}}"#));
+    }
+
+    #[test]
+    fn whatever_is_shown_makes_a_question() {
+        let call = CallDigest::new("delete_client", &JsonObject::new());
+        let bound = |question: Question| Binding::new(call, &question);
+        let question = || Question::new("Delete client 5?", "This will delete it.");
+        let one = bound(question());
+        assert_eq!(one, bound(question()));
+        assert_ne!(one, bound(question().hint("Tick it.")));
+        assert_ne!(one, bound(question().cost("It costs.")));
+        assert_ne!(
+            one,
+            bound(Question::new("Delete it?", "This will delete it."))
+        );
     }
 
     #[test]

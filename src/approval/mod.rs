@@ -92,9 +92,10 @@ impl Gate {
     /// the plan that carries it out. After a yes it is called again: only if the question is still
     /// the same is the call approved, with the fresh plan; else the new question is asked. It must
     /// not change anything, and may be dropped half-way. Its error ends the call.
-    pub async fn decide<P, E, F>(&self, call: &Call<'_>, prepare: F) -> Result<Decision<P>, E>
+    pub async fn decide<P, E, F, Fut>(&self, call: &Call<'_>, prepare: F) -> Result<Decision<P>, E>
     where
-        F: AsyncFn() -> Result<(Question, P), E>,
+        F: Fn() -> Fut,
+        Fut: Future<Output = Result<(Question, P), E>>,
     {
         let route = Route::of(self.mode, call.context);
         let (how, decided) = match route {
@@ -113,9 +114,10 @@ impl Gate {
         }
     }
 
-    async fn push<P, E, F>(&self, call: &Call<'_>, prepare: F) -> Result<Decision<P>, Halt<E>>
+    async fn push<P, E, F, Fut>(&self, call: &Call<'_>, prepare: F) -> Result<Decision<P>, Halt<E>>
     where
-        F: AsyncFn() -> Result<(Question, P), E>,
+        F: Fn() -> Fut,
+        Fut: Future<Output = Result<(Question, P), E>>,
     {
         let (mut question, _) = call.prepared(&prepare).await?;
         let _waiting = self
@@ -136,9 +138,14 @@ impl Gate {
         Err(Halt::Refused(Refusal::KeepsChanging))
     }
 
-    async fn hand_back<P, E, F>(&self, call: &Call<'_>, prepare: F) -> Result<Decision<P>, Halt<E>>
+    async fn hand_back<P, E, F, Fut>(
+        &self,
+        call: &Call<'_>,
+        prepare: F,
+    ) -> Result<Decision<P>, Halt<E>>
     where
-        F: AsyncFn() -> Result<(Question, P), E>,
+        F: Fn() -> Fut,
+        Fut: Future<Output = Result<(Question, P), E>>,
     {
         let digest = CallDigest::new(call.tool, call.arguments);
         // Whatever a genuine state comes with, it is spent: one question, one answer. If the
@@ -163,14 +170,15 @@ impl Gate {
         Ok(Decision::Ask(Box::new(ask)))
     }
 
-    async fn take_token<P, E, F>(
+    async fn take_token<P, E, F, Fut>(
         &self,
         call: &Call<'_>,
         why: NobodyAsked,
         prepare: F,
     ) -> Result<Decision<P>, Halt<E>>
     where
-        F: AsyncFn() -> Result<(Question, P), E>,
+        F: Fn() -> Fut,
+        Fut: Future<Output = Result<(Question, P), E>>,
     {
         let (question, plan) = call.prepared(&prepare).await?;
         let digest = CallDigest::new(call.tool, call.arguments);
@@ -191,9 +199,10 @@ impl Gate {
 }
 
 impl Call<'_> {
-    async fn prepared<P, E, F>(&self, prepare: &F) -> Result<(Question, P), Halt<E>>
+    async fn prepared<P, E, F, Fut>(&self, prepare: &F) -> Result<(Question, P), Halt<E>>
     where
-        F: AsyncFn() -> Result<(Question, P), E>,
+        F: Fn() -> Fut,
+        Fut: Future<Output = Result<(Question, P), E>>,
     {
         self.unless_over(prepare()).await?.map_err(Halt::Failed)
     }
@@ -230,3 +239,6 @@ impl<E> From<Refusal> for Halt<E> {
         Self::Refused(why)
     }
 }
+
+#[cfg(test)]
+mod tests;

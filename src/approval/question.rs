@@ -25,8 +25,10 @@ use crate::untrusted::Line;
 pub struct Question {
     title: Cow<'static, str>,
     hint: Cow<'static, str>,
-    text: String,
-    values: usize,
+    /// The server's own words: the operation and what it costs, a paragraph each.
+    words: String,
+    /// Everybody else's, a labelled line each.
+    values: String,
 }
 
 impl Question {
@@ -47,19 +49,16 @@ impl Question {
             hint: Cow::Borrowed(
                 "Tick only if you want exactly this. Anything else changes nothing.",
             ),
-            text: operation.into().into_owned(),
-            values: 0,
+            words: operation.into().into_owned(),
+            values: String::new(),
         }
     }
 
-    /// Adds a paragraph about what a yes costs or grants. Paragraphs come before values: this must
-    /// not be called after [`Question::value`] or [`Question::change`], or it would stand among
-    /// words that are not the server's.
+    /// Adds a paragraph about what a yes costs or grants.
     #[must_use]
     pub fn cost(mut self, paragraph: impl Into<Cow<'static, str>>) -> Self {
-        debug_assert_eq!(self.values, 0, "a paragraph after the values");
-        self.text.push_str("\n\n");
-        self.text.push_str(&paragraph.into());
+        self.words.push_str("\n\n");
+        self.words.push_str(&paragraph.into());
         self
     }
 
@@ -84,8 +83,12 @@ impl Question {
     }
 
     /// The question as it is shown, its lines separated by line feeds.
-    pub fn text(&self) -> &str {
-        &self.text
+    pub fn text(&self) -> String {
+        let Self { words, values, .. } = self;
+        if values.is_empty() {
+            return words.clone();
+        }
+        format!("{words}\n\n{}{values}", Self::HEADING)
     }
 
     /// The words beside the box to tick.
@@ -112,15 +115,9 @@ impl Question {
     }
 
     fn labelled(mut self, label: &'static str, line: &str) -> Self {
-        if self.values == 0 {
-            self.text.push_str("\n\n");
-            self.text.push_str(Self::HEADING);
+        for part in ["\n  ", label, ": ", line] {
+            self.values.push_str(part);
         }
-        self.values += 1;
-        self.text.push_str("\n  ");
-        self.text.push_str(label);
-        self.text.push_str(": ");
-        self.text.push_str(line);
         self
     }
 }
@@ -196,6 +193,14 @@ mod tests {
     }
 
     #[test]
+    fn a_paragraph_never_stands_among_the_values() {
+        let value = Line::new("laptop");
+        let before = Question::new("Go?", "This goes.").cost("It costs.");
+        let after = Question::new("Go?", "This goes.").value("Client", &value);
+        assert_eq!(before.value("Client", &value), after.cost("It costs."));
+    }
+
+    #[test]
     fn a_question_without_values_has_no_heading() {
         let question = Question::new("Go?", "This goes.").cost("It costs.");
         assert_eq!(question.text(), "This goes.\n\nIt costs.");
@@ -247,7 +252,7 @@ mod tests {
             other_old in r#"[a→" \\]{0,8}"#, other_new in r#"[a→" \\]{0,8}"#,
         ) {
             let line = |old: &str, new: &str| {
-                Question::new("t", "o").change("l", &Line::new(old), &Line::new(new)).text().to_owned()
+                Question::new("t", "o").change("l", &Line::new(old), &Line::new(new)).text()
             };
             let shown = |text: &str| match Line::new(text).as_str() {
                 "" => "(empty)".to_owned(),
