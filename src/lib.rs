@@ -6,6 +6,8 @@ pub mod config;
 pub mod diagnostics;
 pub mod environment;
 pub mod qr;
+pub mod server;
+pub mod session;
 pub mod tools;
 pub mod transport;
 pub mod untrusted;

@@ -7,6 +7,7 @@ use wg_easy_mcp::command_line::{self, Command};
 use wg_easy_mcp::config::{self, Config, ConfigError};
 use wg_easy_mcp::diagnostics;
 use wg_easy_mcp::environment::Environment;
+use wg_easy_mcp::session;
 use wg_easy_mcp::tools::catalogue;
 
 fn main() -> ExitCode {
@@ -37,8 +38,20 @@ fn configure(environment: Environment) -> Result<Config, ConfigError> {
     Ok(config)
 }
 
-fn serve(_config: Config) -> ExitCode {
-    ExitCode::SUCCESS
+fn serve(config: Config) -> ExitCode {
+    match session::block_on(config) {
+        // At once: a thread that is blocked on stdin must not be waited for.
+        Ok(()) => end(),
+        Err(error) => refuse(&error.to_string()),
+    }
+}
+
+#[expect(
+    clippy::exit,
+    reason = "returning from main waits for nothing either, but says less"
+)]
+fn end() -> ExitCode {
+    std::process::exit(0)
 }
 
 fn check(config: Result<Config, ConfigError>, _json: bool) -> ExitCode {

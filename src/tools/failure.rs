@@ -28,6 +28,8 @@ pub enum Failure {
     TooLongForCode,
     /// The server's own account of what became of a change.
     Change(String),
+    /// This program is wrong.
+    Bug,
 }
 
 impl fmt::Display for Failure {
@@ -59,6 +61,10 @@ impl fmt::Display for Failure {
                  a file instead: get_client_config gives it.",
             ),
             Self::Change(said) => f.write_str(said),
+            Self::Bug => f.write_str(
+                "This call failed inside wg-easy-mcp, which is a bug; its log says where. If the call was to change \
+                 something, look with get_client or list_clients whether it did before you try again.",
+            ),
         }
     }
 }

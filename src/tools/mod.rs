@@ -17,6 +17,8 @@ pub use answer::Answer;
 pub use arguments::Arguments;
 pub use failure::Failure;
 
+use crate::approval::{Approval, Question};
+use crate::diagnostics::Outcome;
 use crate::wg_easy::{ClientId, WgEasy};
 use rmcp::model::ToolAnnotations;
 use schema::Schema;
@@ -66,6 +68,26 @@ pub enum Run {
     Read(fn(Arguments, WgEasy) -> Boxed<Result<Answer, Failure>>),
     /// Withdraws access, which nobody is asked about. Once begun it is carried to its end.
     Withdraw(fn(Arguments, WgEasy) -> Boxed<Result<Answer, Failure>>),
+    /// Widens access or destroys something: a person is asked.
+    Guarded(Guarded),
+}
+
+/// A tool that asks.
+pub struct Guarded {
+    /// Reads how things are, and gives the question that has to be asked about them with what a yes
+    /// to it sets going. It changes nothing, and may be dropped half-way.
+    pub prepare: fn(Arguments, WgEasy) -> Boxed<Result<(Question, Act), Failure>>,
+}
+
+/// What a yes sets going. It cannot be called without the approval, nor twice.
+pub type Act = Box<dyn FnOnce(Approval) -> Boxed<Done> + Send>;
+
+/// How a change ended.
+pub struct Done {
+    /// What the audit line says of it.
+    pub outcome: Outcome,
+    /// What the caller is told.
+    pub answer: Result<Answer, Failure>,
 }
 
 /// Every tool, in the order of `tools/list`.

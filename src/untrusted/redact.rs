@@ -77,7 +77,7 @@ fn is_format(c: char) -> bool {
 
 /// Replaces every secret in `fields`, at every depth. `null` stays `null`: that no key is set is no
 /// secret.
-pub fn redact(fields: &mut Map<String, Value>) {
+pub(super) fn redact(fields: &mut Map<String, Value>) {
     for (name, value) in fields.iter_mut() {
         match sensitivity(name) {
             Sensitivity::Secret if !value.is_null() => *value = REDACTED.into(),
