@@ -124,11 +124,7 @@ impl Reply {
         let path = &call.path;
         let mut thrown = Thrown::new(404, &format!("Page not found: {path}"));
         thrown.data = Some(format!("{{\n    \"path\": {}\n  }}", quote(path)));
-        let mut reply = Self::error(call, &thrown);
-        if call.method == "HEAD" {
-            reply.headers.truncate(1);
-        }
-        reply.with_header("set-cookie", language_cookie(now))
+        Self::error(call, &thrown).with_header("set-cookie", language_cookie(now))
     }
 
     /// What everything that is not the API or a link does.
