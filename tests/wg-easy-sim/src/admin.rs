@@ -12,9 +12,9 @@ pub(crate) fn information(state: &State) -> Result<Reply, Thrown> {
     if state.release_check_fails {
         return Err(Thrown::server_error());
     }
-    let insecure = state.insecure();
+    let (insecure, version) = (state.insecure(), quote(&state.settings.version));
     Ok(Reply::json(format!(
-        r#"{{"currentRelease":"v15.4.0","latestRelease":{{"version":"v15.4.0","changelog":""}},"updateAvailable":false,"insecure":{insecure},"isAwg":false,"firewallEnabled":false}}"#
+        r#"{{"currentRelease":{version},"latestRelease":{{"version":{version},"changelog":""}},"updateAvailable":false,"insecure":{insecure},"isAwg":false,"firewallEnabled":false}}"#
     )))
 }
 

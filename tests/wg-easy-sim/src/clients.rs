@@ -4,9 +4,9 @@ use crate::{
     auth::{User, denied},
     call::{Call, percent_decode},
     client::Client,
-    config,
+    config, filter,
     number::js_number,
-    qr,
+    older, qr,
     reply::{Reply, Thrown},
     state::{State, whole_second},
     validation::{Issues, is_malformed, object},
@@ -28,7 +28,11 @@ pub(crate) fn list(state: &State, call: &Call, user: User) -> Result<Reply, Thro
     if !issues.is_empty() {
         return Err(Thrown::validation(&issues));
     }
-    if state.tunnel_down {
+    let too_many = state
+        .settings
+        .list_limit
+        .is_some_and(|limit| state.clients.len() > limit);
+    if state.tunnel_down || too_many {
         return Err(Thrown::server_error());
     }
     let pattern = filters
@@ -39,7 +43,7 @@ pub(crate) fn list(state: &State, call: &Call, user: User) -> Result<Reply, Thro
     let matching = |client: &&Client| {
         pattern
             .as_deref()
-            .is_none_or(|pattern| matches_filter(client, pattern))
+            .is_none_or(|pattern| filter::matches(client, pattern))
     };
     let mut rows: Vec<&Client> = state
         .clients
@@ -64,41 +68,10 @@ pub(crate) fn list(state: &State, call: &Call, user: User) -> Result<Reply, Thro
         client.write_row(&mut out);
     }
     out.push(']');
-    Ok(Reply::json(out))
-}
-
-fn matches_filter(client: &Client, pattern: &str) -> bool {
-    [&client.name, &client.ipv4_address, &client.ipv6_address]
-        .into_iter()
-        .any(|text| sql_like(text, pattern))
-}
-
-/// SQLite's LIKE: `%` and `_`, and no case among ASCII letters.
-fn sql_like(text: &str, pattern: &str) -> bool {
-    let text: Vec<char> = text.chars().map(|c| c.to_ascii_lowercase()).collect();
-    let pattern: Vec<char> = pattern.chars().map(|c| c.to_ascii_lowercase()).collect();
-    let (mut at, mut wanted) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
-    while at < text.len() {
-        match pattern.get(wanted) {
-            Some('%') => {
-                retry = Some((wanted + 1, at));
-                wanted += 1;
-            }
-            Some(c) if *c == '_' || *c == text[at] => {
-                at += 1;
-                wanted += 1;
-            }
-            _ => {
-                let Some((after_percent, from)) = retry else {
-                    return false;
-                };
-                retry = Some((after_percent, from + 1));
-                (wanted, at) = (after_percent, from + 1);
-            }
-        }
-    }
-    pattern[wanted..].iter().all(|c| *c == '%')
+    Ok(Reply::json(older::leave_out(
+        out,
+        &state.settings.missing_fields,
+    )))
 }
 
 /// `POST /api/client`.
@@ -125,7 +98,10 @@ pub(crate) fn get(state: &State, user: User, id: &str) -> Result<Reply, Thrown> 
     if state.tunnel_down {
         return Err(Thrown::server_error());
     }
-    Ok(Reply::json(client.record()))
+    Ok(Reply::json(older::leave_out(
+        client.record(),
+        &state.settings.missing_fields,
+    )))
 }
 
 /// `POST /api/client/{id}`: replaces everything a caller may set.
@@ -136,12 +112,13 @@ pub(crate) fn update(
     id: &str,
 ) -> Result<Reply, Thrown> {
     let id = client_id(id)?;
-    let body = object(call)?;
+    let mut body = object(call)?;
     // An unknown id is checked like any other and then changes nothing.
     let mut changed = id
         .and_then(|id| state.clients.get(&id))
         .cloned()
         .unwrap_or_else(|| state.blank_client());
+    older::fill_in(&mut body, &changed, &state.settings.missing_fields);
     let mut issues = Issues::new(&body, call.language());
     issues.update(&mut changed);
     issues.finish()?;
@@ -266,18 +243,6 @@ fn reload(state: &State) -> Result<(), Thrown> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn like_has_wildcards_and_no_case() {
-        assert!(
-            sql_like("alice-laptop", "%a%p%") && sql_like("Zoë", "%zo_%") && sql_like("", "%%")
-        );
-        assert!(sql_like("aab", "%ab") && !sql_like("abc", "%b") && !sql_like("ab", "abc"));
-        assert!(
-            !sql_like("Ärger", "%ärger%"),
-            "only ASCII letters lose their case"
-        );
-    }
 
     #[test]
     fn ids_are_numbers_of_any_spelling() {

@@ -10,11 +10,7 @@ use std::{
 
 use http_body_util::BodyExt as _;
 use hyper::{
-    Request, Response, StatusCode,
-    body::{Bytes, Incoming},
-    ext::ReasonPhrase,
-    header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue},
-    server::conn::http1,
+    Request, Response, body::Incoming, header::HeaderValue, server::conn::http1,
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -29,12 +25,11 @@ use crate::{
     body::SimBody,
     call::Call,
     connection::{Control, Exchange, Socket},
-    edit,
-    fault::{Canned, Fault},
+    fault::Fault,
     hold::Place,
     log::{Login, Received},
     reply::Reply,
-    routes,
+    respond, routes,
     shared::Shared,
 };
 
@@ -143,11 +138,7 @@ impl Connection {
         if inside.is_none() {
             self.shared.record_answer(number, Some(404), None);
             let page = "<html><head><title>404 Not Found</title></head><body><center><h1>404 Not Found</h1></center><hr><center>proxy</center></body></html>";
-            return Ok(response(
-                Reply::new(404, "text/html", page),
-                None,
-                |bytes| SimBody::whole(bytes, exchange),
-            ));
+            return Ok(respond::plain(Reply::new(404, "text/html", page), exchange));
         }
         let answered = self.answer(&call, exchange).await;
         if answered.is_err() {
@@ -198,7 +189,10 @@ impl Connection {
                 Fault::Hang => std::future::pending().await,
                 Fault::Reset => return Err(Aborted),
                 Fault::Instead(canned) => {
-                    return Ok((self.finish(canned.reply(), &faults, exchange), None));
+                    return Ok((
+                        respond::with_faults(canned.reply(), &faults, &self.control, exchange),
+                        None,
+                    ));
                 }
                 _ => {}
             }
@@ -214,12 +208,18 @@ impl Connection {
                 Fault::HangAfterApply => std::future::pending().await,
                 Fault::ResetAfterApply => return Err(Aborted),
                 Fault::AfterApply(canned) => {
-                    return Ok((self.finish(canned.reply(), &faults, exchange), answer.login));
+                    return Ok((
+                        respond::with_faults(canned.reply(), &faults, &self.control, exchange),
+                        answer.login,
+                    ));
                 }
                 _ => {}
             }
         }
-        Ok((self.finish(answer.reply, &faults, exchange), answer.login))
+        Ok((
+            respond::with_faults(answer.reply, &faults, &self.control, exchange),
+            answer.login,
+        ))
     }
 
     /// What a request costs in time.
@@ -244,115 +244,10 @@ impl Connection {
                 Duration::ZERO
             }
     }
-
-    /// Applies what faults do to the answer itself.
-    fn finish(&self, mut reply: Reply, faults: &[Fault], exchange: Exchange) -> Response<SimBody> {
-        let edits: Vec<_> = faults
-            .iter()
-            .filter_map(|fault| {
-                if let Fault::Edit(edit) = fault {
-                    Some(edit)
-                } else {
-                    None
-                }
-            })
-            .collect();
-        if !edits.is_empty() {
-            reply.body = edit::apply(&reply.body, &edits);
-        }
-        for fault in faults {
-            match fault {
-                Fault::ContentType(value) => {
-                    reply.headers.retain(|(name, _)| name != "content-type");
-                    reply = reply.with_header("content-type", value);
-                }
-                Fault::Reason(reason) => reply.reason = Some(reason.clone()),
-                Fault::Header(name, value) => reply = reply.with_header(name, value),
-                Fault::DropSetCookie => reply.headers.retain(|(name, _)| name != "set-cookie"),
-                Fault::CloseAfter => self.control.close_soon(),
-                _ => {}
-            }
-        }
-        let whole = reply.body.len() as u64;
-        for fault in faults {
-            match fault {
-                Fault::CutBody(kept) => {
-                    let kept = *kept;
-                    return response(reply, Some(whole), |mut bytes| {
-                        bytes.truncate(kept);
-                        SimBody::cut(bytes, exchange)
-                    });
-                }
-                Fault::HangBody => {
-                    return response(reply, Some(whole.max(1)), |_| {
-                        SimBody::stalled(Vec::new(), exchange)
-                    });
-                }
-                Fault::DeclaredLength(length) => {
-                    return response(reply, Some(*length), |bytes| {
-                        SimBody::stalled(bytes, exchange)
-                    });
-                }
-                Fault::EndlessBody => {
-                    return response(reply, None, |bytes| SimBody::endless(bytes, exchange));
-                }
-                Fault::DripBody(every) => {
-                    return response(reply, Some(whole), |bytes| {
-                        SimBody::drip(bytes, *every, exchange)
-                    });
-                }
-                _ => {}
-            }
-        }
-        response(reply, None, |bytes| SimBody::whole(bytes, exchange))
-    }
-}
-
-impl Canned {
-    fn reply(&self) -> Reply {
-        Reply {
-            status: self.status,
-            reason: self.reason.clone(),
-            headers: self.headers.clone(),
-            body: self.body.clone(),
-        }
-    }
 }
 
 async fn pause(time: Duration) {
     if !time.is_zero() {
         tokio::time::sleep(time).await;
     }
-}
-
-fn response(
-    reply: Reply,
-    length: Option<u64>,
-    body: impl FnOnce(Vec<u8>) -> SimBody,
-) -> Response<SimBody> {
-    let mut response = Response::new(body(reply.body));
-    *response.status_mut() =
-        StatusCode::from_u16(reply.status).expect("a fault has a status of three digits");
-    if let Some(phrase) = reply
-        .reason
-        .and_then(|reason| ReasonPhrase::try_from(Bytes::from(reason)).ok())
-    {
-        response.extensions_mut().insert(phrase);
-    }
-    let headers = response.headers_mut();
-    for (name, value) in reply.headers {
-        let name = HeaderName::from_bytes(name.as_bytes()).expect("a fault has valid header names");
-        let value =
-            HeaderValue::from_bytes(value.as_bytes()).expect("a fault has valid header values");
-        if name == CONTENT_TYPE {
-            headers.insert(name, value);
-        } else {
-            headers.append(name, value);
-        }
-    }
-    if let Some(length) = length {
-        headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
-    }
-    headers.insert("keep-alive", HeaderValue::from_static("timeout=5"));
-    response
 }

@@ -27,6 +27,12 @@ pub struct Settings {
     pub ipv6_cidr: String,
     /// The host name in configurations.
     pub host: String,
+    /// The release it says it is.
+    pub version: String,
+    /// JSON fields that this release does not know: not shown, not required on update.
+    pub missing_fields: Vec<String>,
+    /// With more clients than this the list answers 500, as a real one does at about 8,000.
+    pub list_limit: Option<usize>,
     /// What checking a password takes, in place of argon2.
     pub auth_cost: Duration,
     /// Added to every request.
@@ -53,6 +59,9 @@ impl Default for Settings {
             ipv4_cidr: None,
             ipv6_cidr: "fdcc:ad94:bacf:61a4::cafe:0/112".to_owned(),
             host: "vpn.example.test".to_owned(),
+            version: "v15.4.0".to_owned(),
+            missing_fields: Vec::new(),
+            list_limit: None,
             auth_cost: Duration::ZERO,
             latency: Duration::ZERO,
             change_cost: Duration::ZERO,

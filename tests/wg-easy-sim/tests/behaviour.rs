@@ -351,3 +351,54 @@ fn ten_thousand_clients_are_listed() {
     assert_eq!(public_of(&last.private_key), Some(last.public_key));
     assert!(sim.add_client("one more") == 10_001);
 }
+
+#[test]
+fn older_releases_know_fewer_fields() {
+    let missing_fields = vec!["firewallIps".to_owned(), "i5".to_owned()];
+    let sim = Simulator::start(Settings {
+        clients: 1,
+        missing_fields,
+        version: "v15.2.0".to_owned(),
+        ..Settings::default()
+    });
+    sim.update_client(1, |client| {
+        client.firewall_ips = Some(vec!["10.0.0.1".to_owned()])
+    });
+    assert!(
+        admin(&sim, "GET", "/api/client", "").json()[0]
+            .get("firewallIps")
+            .is_none()
+    );
+    assert!(
+        admin(&sim, "GET", "/api/client/1", "")
+            .json()
+            .get("i5")
+            .is_none()
+    );
+    assert_eq!(
+        update(&sim, 1, &json!({"name": "renamed", "firewallIps": null})).status,
+        200
+    );
+    let client = sim.client(1).unwrap();
+    assert_eq!(
+        (client.name.as_str(), client.firewall_ips.unwrap().len()),
+        ("renamed", 1)
+    );
+    let information = ask(&sim, "GET", "/api/information", &[], "")
+        .unwrap()
+        .json();
+    assert_eq!(information["currentRelease"], "v15.2.0");
+}
+
+#[test]
+fn a_list_can_be_too_long_for_the_server() {
+    let sim = Simulator::start(Settings {
+        clients: 3,
+        list_limit: Some(3),
+        ..Settings::default()
+    });
+    assert_eq!(admin(&sim, "GET", "/api/client", "").status, 200);
+    sim.add_client("one too many");
+    assert_eq!(admin(&sim, "GET", "/api/client", "").status, 500);
+    assert_eq!(admin(&sim, "GET", "/api/client/4", "").status, 200);
+}

@@ -276,7 +276,6 @@ fn connections_are_kept_closed_and_counted() {
         0,
         "an idle connection is closed in the end"
     );
-    sim.fault(Matcher::any(), Fault::CloseAfter);
     let sim = Simulator::start(Settings::default());
     sim.fault(Matcher::any(), Fault::CloseAfter);
     let mut stream = connect(&sim);

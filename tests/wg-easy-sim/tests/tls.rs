@@ -5,7 +5,7 @@ mod support;
 
 use std::{io, sync::Arc};
 
-use support::{connect, exchange};
+use support::{Answer, authorization, connect, exchange};
 use tokio_rustls::rustls::{
     ClientConfig, ClientConnection, RootCertStore, StreamOwned,
     crypto::ring,
@@ -22,6 +22,11 @@ fn sim(tls: Tls) -> Simulator {
 
 /// Asks over TLS, trusting the simulator's root; the status and how many certificates were sent.
 fn ask(sim: &Simulator) -> io::Result<(u16, usize)> {
+    let (answer, sent) = ask_for(sim, "/api/information", &[])?;
+    Ok((answer.status, sent))
+}
+
+fn ask_for(sim: &Simulator, target: &str, headers: &[(&str, &str)]) -> io::Result<(Answer, usize)> {
     let mut roots = RootCertStore::empty();
     roots
         .add(CertificateDer::from_pem_slice(sim.ca_pem().as_bytes()).unwrap())
@@ -35,9 +40,9 @@ fn ask(sim: &Simulator) -> io::Result<(u16, usize)> {
         ClientConnection::new(Arc::new(config), ServerName::try_from("localhost").unwrap())
             .unwrap();
     let mut stream = StreamOwned::new(connection, connect(sim));
-    let answer = exchange(&mut stream, "GET", "/api/information", &[], "", true)?;
+    let answer = exchange(&mut stream, "GET", target, headers, "", true)?;
     Ok((
-        answer.status,
+        answer,
         stream.conn.peer_certificates().map_or(0, <[_]>::len),
     ))
 }
@@ -99,17 +104,21 @@ fn pins_are_distinct_and_well_formed() {
 
 #[test]
 fn cookies_over_tls_are_secure() {
-    let sim = sim(Tls::Valid);
-    assert_eq!(ask(&sim).unwrap().0, 200);
-    let login = support::authorization(&sim);
-    let plain = Simulator::start(Settings::default());
-    let answer = support::ask(
-        &plain,
-        "GET",
-        "/api/client",
-        &[("Authorization", &login)],
-        "",
-    )
-    .unwrap();
-    assert!(!answer.header("set-cookie").unwrap().contains("Secure"));
+    for (tls, secure) in [(Tls::Valid, true), (Tls::Off, false)] {
+        let sim = sim(tls);
+        let login = authorization(&sim);
+        let headers = [("Authorization", login.as_str())];
+        let answer = if secure {
+            ask_for(&sim, "/api/client", &headers).unwrap().0
+        } else {
+            support::ask(&sim, "GET", "/api/client", &headers, "").unwrap()
+        };
+        assert_eq!(
+            answer
+                .header("set-cookie")
+                .unwrap()
+                .ends_with("; HttpOnly; Secure"),
+            secure
+        );
+    }
 }
