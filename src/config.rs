@@ -72,4 +72,19 @@ impl BaseUrl {
         url.set_path(&format!("{base}{path}"));
         url
     }
+
+    /// The host, as the URL spells it; an IPv6 address is in brackets.
+    pub fn host(&self) -> &str {
+        self.0.host_str().unwrap_or_default()
+    }
+
+    /// The port, the scheme's own where the URL names none.
+    pub fn port(&self) -> u16 {
+        self.0.port_or_known_default().unwrap_or_default()
+    }
+
+    /// Whether the connection is encrypted.
+    pub fn is_https(&self) -> bool {
+        self.0.scheme() == "https"
+    }
 }

@@ -27,9 +27,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 
 /// Like [`clean`], but tab, line feed and carriage return stay: for values that are scripts.
 pub fn clean_script(text: &str) -> Cow<'_, str> {
-    without(text, |c| {
-        is_removed(c) && !matches!(c, '\t' | '\n' | '\r')
-    })
+    without(text, |c| is_removed(c) && !matches!(c, '\t' | '\n' | '\r'))
 }
 
 fn without(text: &str, removed: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -90,7 +88,10 @@ mod tests {
     #[test]
     fn a_line_is_one_line() {
         assert_eq!(Line::new("a\r\n\tb\u{2028}c  d ").as_str(), "a b c d");
-        assert_eq!(Line::new("\u{202e}evil\u{e0041}\u{1b}[2J").as_str(), "evil[2J");
+        assert_eq!(
+            Line::new("\u{202e}evil\u{e0041}\u{1b}[2J").as_str(),
+            "evil[2J"
+        );
         assert_eq!(Line::new(&"x".repeat(5000)).as_str().chars().count(), 201);
         assert_eq!(Line::new(&"x".repeat(200)).as_str(), "x".repeat(200));
     }

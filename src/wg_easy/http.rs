@@ -1,0 +1,435 @@
+//! One exchange with wg-easy: its limits in time and size, and what its failure means.
+
+use std::error::Error as StdError;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use reqwest::{Client, Method, Response, StatusCode};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
+
+use super::SetupError;
+use super::auth::{Admission, Auth, Verdict};
+use super::error::{Authority, ConnectFault, Error, Phase, UpstreamText, is_html};
+use super::tls::{self, TlsFault};
+use crate::config::{BaseUrl, Connection};
+
+/// What an exchange may take. [`Default`] is what the product promises.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// To a connection: name resolution, TCP, TLS. It is part of `headers` and shorter, so that a
+    /// time-out tells whether the request can have been sent.
+    pub(super) connecting: Duration,
+    /// From the start to the response headers.
+    pub(super) headers: Duration,
+    /// From the start to the last byte of the body.
+    pub(super) exchange: Duration,
+    /// The most bytes of a success body.
+    pub(super) success_body: usize,
+    /// The bytes after which an error body is cut.
+    pub(super) error_body: usize,
+    /// How many reads are sent at a time.
+    pub(super) reads: usize,
+    /// How long an unused connection is kept. wg-easy closes it after five seconds; one that is given
+    /// up before that cannot be closed under a request.
+    pub(super) idle: Duration,
+    /// How long a refused login is remembered.
+    pub(super) refusal: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connecting: Duration::from_secs(10),
+            headers: Duration::from_secs(15),
+            exchange: Duration::from_secs(60),
+            success_body: 8 << 20,
+            error_body: 64 << 10,
+            reads: 4,
+            idle: Duration::from_secs(4),
+            refusal: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Sends requests to one instance.
+pub(super) struct Http {
+    base: BaseUrl,
+    at: Authority,
+    /// Keeps its connections for the next request.
+    client: Client,
+    /// Keeps none: each request has a connection of its own.
+    fresh: Client,
+    auth: Auth,
+    limits: Limits,
+    reads: Semaphore,
+    /// One permit: wg-easy does not do parallel changes well.
+    writes: Semaphore,
+    last_answer: Mutex<Option<Instant>>,
+}
+
+/// A request, save for its login.
+pub(super) struct Request {
+    /// The method.
+    pub(super) method: Method,
+    /// The path below the base URL.
+    pub(super) path: String,
+    /// A JSON document.
+    pub(super) body: Option<Vec<u8>>,
+    /// What a success is.
+    pub(super) expect: Expect,
+    /// Whether wg-easy wants a login for it.
+    pub(super) login: bool,
+}
+
+/// What a success body is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expect {
+    /// A JSON document.
+    Json,
+    /// A WireGuard configuration.
+    Configuration,
+    /// An SVG image.
+    Svg,
+}
+
+impl Http {
+    pub(super) fn new(connection: &Connection, limits: Limits) -> Result<Self, SetupError> {
+        let base = connection.url.clone();
+        let tls = tls::client_config(&connection.tls, base.is_https())?;
+        let client = |kept: usize, tls: rustls::ClientConfig| {
+            Client::builder()
+                .tls_backend_preconfigured(tls)
+                .no_proxy()
+                .redirect(reqwest::redirect::Policy::none())
+                .retry(reqwest::retry::never())
+                .referer(false)
+                .http1_only()
+                .tcp_nodelay(true)
+                .connect_timeout(limits.connecting)
+                .pool_idle_timeout(limits.idle)
+                .pool_max_idle_per_host(kept)
+                .user_agent(concat!(
+                    env!("CARGO_PKG_NAME"),
+                    "/",
+                    env!("CARGO_PKG_VERSION")
+                ))
+                .build()
+                .map_err(|_| SetupError::Tls)
+        };
+        Ok(Self {
+            at: Authority::new(base.host(), base.port()),
+            client: client(limits.reads, tls.clone())?,
+            fresh: client(0, tls)?,
+            auth: Auth::new(connection, limits.refusal),
+            reads: Semaphore::new(limits.reads),
+            writes: Semaphore::new(1),
+            last_answer: Mutex::new(None),
+            base,
+            limits,
+        })
+    }
+
+    /// Sends a request that changes nothing, a few at a time. One that failed because its kept
+    /// connection had been closed meanwhile is sent once more on a new one.
+    pub(super) async fn read(&self, request: Request) -> Result<Vec<u8>, Error> {
+        let _permit = self.permit(&self.reads, &request).await?;
+        self.exchange(&request, true).await
+    }
+
+    /// Sends a request that changes something, one at a time, and never twice.
+    pub(super) async fn write(&self, request: Request) -> Result<Vec<u8>, Error> {
+        let _permit = self.permit(&self.writes, &request).await?;
+        self.exchange(&request, false).await
+    }
+
+    /// Sends nothing more. Requests that were sent go on.
+    pub(super) fn close(&self) {
+        self.reads.close();
+        self.writes.close();
+    }
+
+    async fn permit<'a>(
+        &self,
+        queue: &'a Semaphore,
+        request: &Request,
+    ) -> Result<tokio::sync::SemaphorePermit<'a>, Error> {
+        let permit = match request.login {
+            true => self.auth.unless_refused(queue.acquire()).await?,
+            false => queue.acquire().await,
+        };
+        permit.map_err(|_| Error::Stopping)
+    }
+
+    async fn exchange(&self, request: &Request, repeatable: bool) -> Result<Vec<u8>, Error> {
+        let admission = match request.login {
+            true => Some(self.auth.admit().await?),
+            false => None,
+        };
+        // A probe may have been waited for, and the end may have come meanwhile.
+        if self.writes.is_closed() {
+            return Err(Error::Stopping);
+        }
+        let start = Instant::now();
+        let kept = self.may_have_kept_a_connection(start);
+        let mut sent = self
+            .send(&self.client, request, admission.as_ref(), start)
+            .await;
+        if repeatable && kept && matches!(sent, Err(Error::BrokenOff { .. })) {
+            sent = self
+                .send(&self.fresh, request, admission.as_ref(), start)
+                .await;
+        }
+        if let Some(admission) = admission {
+            admission.settle(
+                sent.as_ref()
+                    .map_or(Verdict::None, |answer| verdict(answer.status())),
+            );
+        }
+        let answer = self
+            .finish(sent?, request, start + self.limits.exchange)
+            .await;
+        *self.last_answer() = Some(Instant::now());
+        answer
+    }
+
+    async fn send(
+        &self,
+        client: &Client,
+        request: &Request,
+        admission: Option<&Admission<'_>>,
+        start: Instant,
+    ) -> Result<Response, Error> {
+        let mut builder = client
+            .request(request.method.clone(), self.base.join(&request.path))
+            .header(ACCEPT, request.expect.accept());
+        if let Some(admission) = admission {
+            builder = builder.header(AUTHORIZATION, admission.header());
+        }
+        if let Some(body) = &request.body {
+            builder = builder
+                .header(CONTENT_TYPE, "application/json")
+                .body(body.clone());
+        }
+        match timeout_at(start + self.limits.headers, builder.send()).await {
+            Ok(sent) => sent.map_err(|error| self.cause(&error)),
+            Err(_) => Err(self.timeout(Phase::Headers)),
+        }
+    }
+
+    /// Makes an answer or an error of a response.
+    async fn finish(
+        &self,
+        response: Response,
+        request: &Request,
+        deadline: Instant,
+    ) -> Result<Vec<u8>, Error> {
+        let status = response.status();
+        if !status.is_success() {
+            return Err(self.refusal(response, deadline).await);
+        }
+        let content_type = content_type(&response);
+        if !request.expect.fits(content_type.as_deref()) {
+            return Err(Error::NotAnApi);
+        }
+        let body = self.success_body(response, deadline).await?;
+        match request.expect.begins_like(&body) {
+            true => Ok(body),
+            false => Err(Error::NotAnApi),
+        }
+    }
+
+    async fn success_body(
+        &self,
+        mut response: Response,
+        deadline: Instant,
+    ) -> Result<Vec<u8>, Error> {
+        let limit = self.limits.success_body;
+        let too_large = Error::BodyTooLarge { limit };
+        let declared = match response.content_length().map(usize::try_from) {
+            Some(Ok(declared)) if declared <= limit => declared,
+            Some(_) => return Err(too_large),
+            None => 0,
+        };
+        let mut body = Vec::with_capacity(declared);
+        loop {
+            match timeout_at(deadline, response.chunk()).await {
+                Err(_) => return Err(self.timeout(Phase::Body)),
+                Ok(Err(_)) => return Err(self.broken_off()),
+                Ok(Ok(None)) => return Ok(body),
+                Ok(Ok(Some(chunk))) if chunk.len() > limit - body.len() => return Err(too_large),
+                Ok(Ok(Some(chunk))) => body.extend_from_slice(&chunk),
+            }
+        }
+    }
+
+    /// The error that a status means. The body is read in any case (up to its limit), so that the
+    /// connection can be kept; that it cannot be read changes nothing about the error.
+    async fn refusal(&self, mut response: Response, deadline: Instant) -> Error {
+        let status = response.status();
+        let content_type = content_type(&response);
+        let mut body = Vec::new();
+        while let Ok(Ok(Some(chunk))) = timeout_at(deadline, response.chunk()).await {
+            let room = self.limits.error_body - body.len();
+            body.extend(chunk.iter().take(room));
+            if chunk.len() >= room {
+                break;
+            }
+        }
+        let said = || {
+            UpstreamText::from_body(content_type.as_deref(), &body, |text| self.auth.is_in(text))
+        };
+        match status.as_u16() {
+            401 => Error::Unauthorized,
+            403 => Error::Forbidden,
+            404 => Error::NotFound,
+            422 => Error::ExpiredClient,
+            300..400 => Error::Redirect,
+            status @ 400..500 => Error::BadRequest {
+                status,
+                said: said(),
+            },
+            status @ 500..600 => Error::ServerError {
+                status,
+                said: said(),
+            },
+            _ => Error::NotAnApi,
+        }
+    }
+
+    /// Why no response came. Nothing of the HTTP library's error is kept: its text has the URL in it.
+    fn cause(&self, error: &reqwest::Error) -> Error {
+        let at = self.at.clone();
+        let fault: Option<&rustls::Error> = find(error);
+        if !error.is_connect() {
+            return match (fault.map(TlsFault::of), find::<hyper::Error>(error)) {
+                // In TLS 1.3 this comes after the handshake, and before the request is looked at.
+                (Some(fault @ TlsFault::ClientCertificateWanted), _) => Error::Tls { at, fault },
+                (None, Some(hyper)) if hyper.is_parse() => Error::NotHttp { at },
+                _ => Error::BrokenOff { at },
+            };
+        }
+        if error.is_timeout() {
+            return self.timeout(Phase::Connecting);
+        }
+        if error.is_dns() {
+            return Error::Dns { at };
+        }
+        if let Some(fault) = fault {
+            let fault = TlsFault::of(fault);
+            return Error::Tls { at, fault };
+        }
+        use io::ErrorKind as K;
+        let fault = match find::<io::Error>(error).map(io::Error::kind) {
+            Some(K::ConnectionRefused) => ConnectFault::Refused,
+            Some(K::HostUnreachable | K::NetworkUnreachable | K::NetworkDown) => {
+                ConnectFault::Unreachable
+            }
+            Some(K::PermissionDenied) => ConnectFault::NotPermitted,
+            Some(K::TimedOut) => return self.timeout(Phase::Connecting),
+            Some(K::UnexpectedEof | K::ConnectionReset | K::BrokenPipe) if self.base.is_https() => {
+                let fault = TlsFault::Ended;
+                return Error::Tls { at, fault };
+            }
+            _ => ConnectFault::Other,
+        };
+        Error::Connect { at, fault }
+    }
+
+    fn timeout(&self, phase: Phase) -> Error {
+        let at = self.at.clone();
+        Error::Timeout { at, phase }
+    }
+
+    fn broken_off(&self) -> Error {
+        let at = self.at.clone();
+        Error::BrokenOff { at }
+    }
+
+    /// Whether a request that starts now can be given a connection of an earlier one.
+    fn may_have_kept_a_connection(&self, now: Instant) -> bool {
+        let last = *self.last_answer();
+        last.is_some_and(|last| now.saturating_duration_since(last) <= self.limits.idle)
+    }
+
+    fn last_answer(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
+        // An instant is never half written.
+        self.last_answer
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Expect {
+    /// None of these names `text/html`, or wg-easy would answer an error with 14 KB of a web page.
+    fn accept(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Configuration => "application/octet-stream, application/json",
+            Self::Svg => "image/svg+xml, application/json",
+        }
+    }
+
+    fn fits(self, content_type: Option<&str>) -> bool {
+        let Some(content_type) = content_type else {
+            return true;
+        };
+        let media_type = content_type.split(';').next().unwrap_or_default().trim();
+        let media_type = media_type.to_ascii_lowercase();
+        let json = media_type == "application/json" || media_type.ends_with("+json");
+        match self {
+            Self::Json => json,
+            Self::Configuration => !json && !is_html(&media_type),
+            Self::Svg => media_type.starts_with("image/svg"),
+        }
+    }
+
+    /// Whether the first characters can be what they should be. It is a look at the door, for a proxy
+    /// that answers with a page of its own under a false label; the readers look at the rest.
+    fn begins_like(self, body: &[u8]) -> bool {
+        match (self, body.trim_ascii_start().first()) {
+            (_, None) => false,
+            (Self::Svg, first) => first == Some(&b'<'),
+            (_, first) => first != Some(&b'<'),
+        }
+    }
+}
+
+/// What a status says about the login: wg-easy looks at it before anything else on the routes that
+/// need one. A 404 or another 4xx can come from its router, a 5xx or a redirect from a proxy.
+fn verdict(status: StatusCode) -> Verdict {
+    match status.as_u16() {
+        401 => Verdict::Refused,
+        200..300 | 403 | 422 => Verdict::Accepted,
+        _ => Verdict::None,
+    }
+}
+
+fn content_type(response: &Response) -> Option<String> {
+    let value = response.headers().get(CONTENT_TYPE)?;
+    Some(value.to_str().unwrap_or_default().to_owned())
+}
+
+/// The first cause of type `T`. An [`io::Error`] does not name what it wraps as its source, so it is
+/// looked into.
+fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        let wrapped = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref);
+        next = match wrapped {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        };
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,16 @@
+use super::*;
+use crate::config::{AuthMode, BaseUrl, Credentials, TlsSettings};
+
+/// A login whose password looks like nothing else, so that a test can look for it.
+pub(in crate::wg_easy) fn connection(url: &str) -> Connection {
+    Connection {
+        url: BaseUrl::from_checked(url.parse().unwrap()),
+        credentials: Credentials {
+            username: "admin".into(),
+            password: "s3cret-p:ss".into(),
+            totp: None,
+        },
+        tls: TlsSettings::default(),
+        auth: AuthMode::Auto,
+    }
+}
