@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use super::*;
 use crate::approval::Approval;
 use crate::wg_easy::tests::connection;
-use crate::wg_easy::{ClientId, WgEasy};
+use crate::wg_easy::{ClientId, ConnectFault, WgEasy};
 
 /// A server that answers each request as it is told.
 struct Fake {
@@ -336,7 +336,7 @@ async fn silence_ends_with_the_time_for_headers() {
             ..
         }
     ));
-    assert!((200..400).contains(&begin.elapsed().as_millis()));
+    assert!(begin.elapsed() >= Duration::from_millis(200));
     assert_eq!(fake.requests().len(), 1);
 }
 
@@ -495,7 +495,7 @@ async fn only_a_401_is_remembered_and_not_for_ever() {
     })
     .await;
     let api = fake.client(Limits {
-        refusal: Duration::from_millis(200),
+        refusal: Duration::from_secs(1),
         ..Limits::default()
     });
     assert_eq!(api.clients().await.unwrap_err(), Error::Forbidden);
@@ -504,7 +504,7 @@ async fn only_a_401_is_remembered_and_not_for_ever() {
         api.clients().await.unwrap_err(),
         Error::RefusedFromMemory { .. }
     ));
-    sleep(Duration::from_millis(250)).await;
+    sleep(Duration::from_millis(1050)).await;
     api.clients().await.unwrap();
     assert_eq!(fake.requests().len(), 3);
 }
@@ -524,7 +524,11 @@ async fn reads_go_four_at_a_time_and_writes_one_at_a_time() {
         calls.spawn(async move { reader.clients().await.map(drop) });
         calls.spawn(async move { writer.disable(id(n)).await });
     }
-    sleep(Duration::from_millis(200)).await;
+    while fake.requests().len() < 6 {
+        sleep(Duration::from_millis(10)).await;
+    }
+    // Time for one too many.
+    sleep(Duration::from_millis(100)).await;
     let requests = fake.requests();
     let writes = requests.iter().filter(|r| r.starts_with("POST")).count();
     assert_eq!((requests.len() - 1 - writes, writes), (4, 1));
