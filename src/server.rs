@@ -347,3 +347,6 @@ impl ServerHandler for Server {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
