@@ -55,7 +55,7 @@ impl Client {
         ]);
         let tools: &[&'static Tool] =
             &[&PANICS, &PANICS_AT_ONCE, &PANICS_CHANGING, &WAITS, &ANSWERS];
-        let (mut config, _) = Config::parse(environment, crate::tools::catalogue()).unwrap();
+        let (mut config, _) = Config::parse(environment, tools::catalogue()).unwrap();
         config.tools = tools.iter().map(|tool| tool.name).collect();
         let ending = CancellationToken::new();
         let server = Server::new(&config, tools, ending.clone(), TaskTracker::new()).unwrap();
