@@ -11,5 +11,7 @@
 )]
 
 mod list_clients;
+mod schemas;
 mod startup;
 mod support;
+mod tools_list;

@@ -2,9 +2,11 @@
 //! protocol, and looks at everything that comes out.
 //!
 //! - `era`: what a revision of the protocol has in each message
+//! - `fetch`: asking a simulator itself
 //! - `server`: the running program
 //! - `pipes`: what comes out of it, read in threads
 //! - `result`: reading what a tool answers with
+//! - `schema`: holding every answer against what its tool promises
 //! - `question`: what a person is asked, in both of the ways in which that goes
 
 #![allow(
@@ -14,12 +16,15 @@
 )]
 
 mod era;
+mod fetch;
 mod pipes;
 mod question;
 mod result;
+mod schema;
 mod server;
 
 pub use era::{Capabilities, Era};
+pub use fetch::fetch;
 pub use question::{Answer, Asked, Question};
 pub use result::{data, is_error, refusal, structured, text, token};
 pub use server::{Builder, Server};

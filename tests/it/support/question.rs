@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::Server;
+use super::{Server, schema};
 
 /// What a call of a guarded tool leads to.
 #[derive(Debug)]
@@ -127,6 +127,7 @@ impl Server {
             let result = &message["result"];
             assert!(result.is_object(), "{message}");
             if result["resultType"] != "input_required" {
+                schema::check(tool, result);
                 return Asked::Result(result.clone());
             }
             let requests = result["inputRequests"].as_object().unwrap();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use wg_easy_sim::Simulator;
 
 use super::pipes::{Diagnostics, Messages};
-use super::{Capabilities, Era, PASSWORD, PATIENCE, USERNAME};
+use super::{Capabilities, Era, PASSWORD, PATIENCE, USERNAME, schema};
 
 /// How a server is to be started.
 #[derive(Clone)]
@@ -132,10 +132,17 @@ impl Server {
     /// Calls a tool and gives its result.
     pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let id = self.begin_call(tool, arguments);
-        self.result(id)
+        self.finish_call(id, tool)
     }
 
-    /// Calls a tool; the result is for [`Server::result`].
+    /// The result of a call that was begun. It has to be what the tool promises.
+    pub fn finish_call(&mut self, id: i64, tool: &str) -> Value {
+        let result = self.result(id);
+        schema::check(tool, &result);
+        result
+    }
+
+    /// Calls a tool; the result is for [`Server::finish_call`].
     pub fn begin_call(&mut self, tool: &str, arguments: Value) -> i64 {
         self.request("tools/call", json!({"name": tool, "arguments": arguments}))
     }
