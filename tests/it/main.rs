@@ -10,11 +10,15 @@
     clippy::indexing_slicing
 )]
 
+mod disable_client;
+mod faults;
 mod get_client_config;
 mod get_client_qrcode;
 mod get_server_info;
 mod list_clients;
+mod login;
 mod schemas;
+mod secrets;
 mod startup;
 mod support;
 mod tools_list;
