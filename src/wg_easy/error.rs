@@ -3,11 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
 use super::tls::TlsFault;
-use crate::untrusted::Line;
+
+mod upstream;
+
+pub use upstream::UpstreamText;
+pub(super) use upstream::is_html;
 
 /// Why a call of the wg-easy API did not succeed.
 ///
@@ -90,8 +91,6 @@ pub enum Error {
     NotAnApi,
     /// This server is about to end and sends nothing more.
     Stopping,
-    /// The request could not be put together, because a credential cannot be in a header.
-    UnusableLogin,
 }
 
 /// The part of an exchange that took too long.
@@ -149,8 +148,7 @@ impl Error {
             | Self::Dns { .. }
             | Self::Connect { .. }
             | Self::Tls { .. }
-            | Self::Stopping
-            | Self::UnusableLogin => false,
+            | Self::Stopping => false,
         }
     }
 }
@@ -187,14 +185,19 @@ impl fmt::Display for Error {
                  again; if there is nothing to correct, check that the instance is wg-easy v15 and \
                  that user name and password are not empty.",
             ),
+            Self::ServerError {
+                status: status @ 502..=504,
+                said,
+            } => write!(
+                f,
+                "A proxy before wg-easy had no answer from it (HTTP {status}){said}. Check that wg-easy \
+                 is running, and the log of the proxy."
+            ),
             Self::ServerError { status, said } => write!(
                 f,
-                "{} (HTTP {status}){said}. The cause is in wg-easy's own log. Check that its tunnel \
-                 is up and that no client has an invalid Server Allowed IPs or endpoint value.",
-                match status {
-                    502..=504 => "A proxy before wg-easy could not reach it",
-                    _ => "wg-easy failed to do this",
-                }
+                "wg-easy failed to do this (HTTP {status}){said}. The cause is in wg-easy's own log. \
+                 Check that its tunnel is up and that no client has an invalid Server Allowed IPs or \
+                 endpoint value."
             ),
             Self::Redirect => f.write_str(
                 "What answers at WG_EASY_URL redirects instead of answering, so wg-easy's API is \
@@ -270,10 +273,6 @@ impl fmt::Display for Error {
             Self::Stopping => f.write_str(
                 "This server is stopping and sends nothing more to wg-easy. Start it again.",
             ),
-            Self::UnusableLogin => f.write_str(
-                "The user name or password cannot be sent to wg-easy. Check WG_EASY_USERNAME and \
-                 WG_EASY_PASSWORD.",
-            ),
         }
     }
 }
@@ -297,81 +296,6 @@ impl fmt::Display for Authority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-/// What the instance said in an error body, if it is fit to repeat: one line, cleaned, at most 200
-/// characters. It displays with a leading space and a label that it is not to be trusted, or as
-/// nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UpstreamText(Option<Line>);
-
-impl UpstreamText {
-    /// Reads an error body. A web page says nothing; nor does a text that `withheld` is true for.
-    pub(super) fn from_body(
-        content_type: Option<&str>,
-        body: &[u8],
-        withheld: impl Fn(&str) -> bool,
-    ) -> Self {
-        let text = String::from_utf8_lossy(body);
-        if content_type.is_some_and(is_html) || looks_like_markup(&text) {
-            return Self(None);
-        }
-        let text = ErrorBody::message(&text).unwrap_or_else(|| text.into_owned());
-        if looks_like_markup(&text) {
-            return Self(None);
-        }
-        if withheld(&text) {
-            return Self(Some(Line::new("withheld: it repeats the login")));
-        }
-        let line = Line::new(&text);
-        Self((!line.as_str().is_empty()).then_some(line))
-    }
-}
-
-impl fmt::Display for UpstreamText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            // Quotation marks inside become single ones, so that the text cannot end its own label.
-            Some(line) => write!(
-                f,
-                " (untrusted text from the instance: \"{}\")",
-                line.as_str().replace('"', "'")
-            ),
-            None => Ok(()),
-        }
-    }
-}
-
-/// wg-easy's error object. Raw values, so that one unreadable field does not cost the other.
-#[derive(Deserialize)]
-struct ErrorBody<'a> {
-    #[serde(borrow, default)]
-    message: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "statusMessage")]
-    status_message: Option<&'a RawValue>,
-}
-
-impl ErrorBody<'_> {
-    fn message(text: &str) -> Option<String> {
-        let body: ErrorBody<'_> = serde_json::from_str(text).ok()?;
-        [body.message, body.status_message]
-            .into_iter()
-            .flatten()
-            .filter_map(|raw| serde_json::from_str::<String>(raw.get()).ok())
-            .find(|message| !message.trim().is_empty())
-    }
-}
-
-/// Whether a `Content-Type` names a web page.
-pub(super) fn is_html(content_type: &str) -> bool {
-    let content_type = content_type.to_ascii_lowercase();
-    content_type.contains("html")
-}
-
-fn looks_like_markup(text: &str) -> bool {
-    text.trim_start_matches('\u{feff}')
-        .trim_start()
-        .starts_with('<')
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! One exchange with wg-easy: its limits in time and size, and what its failure means.
 
-use std::error::Error as StdError;
-use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,9 +10,15 @@ use tokio::time::{Instant, timeout_at};
 
 use super::SetupError;
 use super::auth::{Admission, Auth, Verdict};
-use super::error::{Authority, ConnectFault, Error, Phase, UpstreamText, is_html};
-use super::tls::{self, TlsFault};
+use super::error::{Authority, Error, Phase, UpstreamText};
+use super::tls;
 use crate::config::{BaseUrl, Connection};
+
+mod cause;
+mod expect;
+
+use cause::cause;
+pub(super) use expect::Expect;
 
 /// What an exchange may take. [`Default`] is what the product promises.
 #[derive(Clone, Copy, Debug)]
@@ -82,17 +86,6 @@ pub(super) struct Request {
     pub(super) expect: Expect,
     /// Whether wg-easy wants a login for it.
     pub(super) login: bool,
-}
-
-/// What a success body is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Expect {
-    /// A JSON document.
-    Json,
-    /// A WireGuard configuration.
-    Configuration,
-    /// An SVG image.
-    Svg,
 }
 
 impl Http {
@@ -206,8 +199,7 @@ impl Http {
             .request(request.method.clone(), self.base.join(&request.path))
             .header(ACCEPT, request.expect.accept());
         if let Some(admission) = admission {
-            let login = admission.header().ok_or(Error::UnusableLogin)?;
-            builder = builder.header(AUTHORIZATION, login);
+            builder = builder.header(AUTHORIZATION, admission.header());
         }
         if let Some(body) = &request.body {
             builder = builder
@@ -215,7 +207,7 @@ impl Http {
                 .body(body.clone());
         }
         match timeout_at(start + self.limits.headers, builder.send()).await {
-            Ok(sent) => sent.map_err(|error| self.cause(&error)),
+            Ok(sent) => sent.map_err(|error| cause(&error, &self.at)),
             Err(_) => Err(self.timeout(Phase::Headers)),
         }
     }
@@ -300,45 +292,6 @@ impl Http {
         }
     }
 
-    /// Why no response came. Nothing of the HTTP library's error is kept: its text has the URL in it.
-    fn cause(&self, error: &reqwest::Error) -> Error {
-        let at = self.at.clone();
-        let fault: Option<&rustls::Error> = find(error);
-        if !error.is_connect() {
-            return match (fault.map(TlsFault::of), find::<hyper::Error>(error)) {
-                // In TLS 1.3 this comes after the handshake, and before the request is looked at.
-                (Some(fault @ TlsFault::ClientCertificateWanted), _) => Error::Tls { at, fault },
-                (None, Some(hyper)) if hyper.is_parse() => Error::NotHttp { at },
-                _ => Error::BrokenOff { at },
-            };
-        }
-        if error.is_timeout() {
-            return self.timeout(Phase::Connecting);
-        }
-        if error.is_dns() {
-            return Error::Dns { at };
-        }
-        if let Some(fault) = fault {
-            let fault = TlsFault::of(fault);
-            return Error::Tls { at, fault };
-        }
-        use io::ErrorKind as K;
-        let fault = match find::<io::Error>(error).map(io::Error::kind) {
-            Some(K::ConnectionRefused) => ConnectFault::Refused,
-            Some(K::HostUnreachable | K::NetworkUnreachable | K::NetworkDown) => {
-                ConnectFault::Unreachable
-            }
-            Some(K::PermissionDenied) => ConnectFault::NotPermitted,
-            Some(K::TimedOut) => return self.timeout(Phase::Connecting),
-            Some(K::UnexpectedEof | K::ConnectionReset | K::BrokenPipe) if self.base.is_https() => {
-                let fault = TlsFault::Ended;
-                return Error::Tls { at, fault };
-            }
-            _ => ConnectFault::Other,
-        };
-        Error::Connect { at, fault }
-    }
-
     fn timeout(&self, phase: Phase) -> Error {
         let at = self.at.clone();
         Error::Timeout { at, phase }
@@ -352,7 +305,7 @@ impl Http {
     /// Whether a request that starts now can be given a connection of an earlier one.
     fn may_have_kept_a_connection(&self, now: Instant) -> bool {
         let last = *self.last_answer();
-        last.is_some_and(|last| now.saturating_duration_since(last) <= self.limits.idle * 2)
+        last.is_some_and(|last| now.saturating_duration_since(last) <= self.limits.idle)
     }
 
     fn last_answer(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
@@ -360,42 +313,6 @@ impl Http {
         self.last_answer
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Expect {
-    /// None of these may contain `text/html`, `*/*` included in spirit: wg-easy would answer errors
-    /// with 14 KB of a web page.
-    fn accept(self) -> &'static str {
-        match self {
-            Self::Json => "application/json",
-            Self::Configuration => "application/octet-stream, application/json",
-            Self::Svg => "image/svg+xml, application/json",
-        }
-    }
-
-    fn fits(self, content_type: Option<&str>) -> bool {
-        let Some(content_type) = content_type else {
-            return true;
-        };
-        let media_type = content_type.split(';').next().unwrap_or_default().trim();
-        let media_type = media_type.to_ascii_lowercase();
-        let json = media_type == "application/json" || media_type.ends_with("+json");
-        match self {
-            Self::Json => json,
-            Self::Configuration => !json && !is_html(&media_type),
-            Self::Svg => media_type.starts_with("image/svg"),
-        }
-    }
-
-    /// Whether the first characters can be what they should be. It is a look at the door, for a proxy
-    /// that answers with a page of its own under a false label; the readers look at the rest.
-    fn begins_like(self, body: &[u8]) -> bool {
-        match (self, body.trim_ascii_start().first()) {
-            (_, None) => false,
-            (Self::Svg, first) => first == Some(&b'<'),
-            (_, first) => first != Some(&b'<'),
-        }
     }
 }
 
@@ -412,25 +329,6 @@ fn verdict(status: StatusCode) -> Verdict {
 fn content_type(response: &Response) -> Option<String> {
     let value = response.headers().get(CONTENT_TYPE)?;
     Some(value.to_str().unwrap_or_default().to_owned())
-}
-
-/// The first cause of type `T`. An [`io::Error`] does not name what it wraps as its source, so it is
-/// looked into.
-fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(found) = error.downcast_ref() {
-            return Some(found);
-        }
-        let wrapped = error
-            .downcast_ref::<io::Error>()
-            .and_then(io::Error::get_ref);
-        next = match wrapped {
-            Some(wrapped) => Some(wrapped),
-            None => error.source(),
-        };
-    }
-    None
 }
 
 #[cfg(test)]

@@ -60,7 +60,8 @@ impl Simulator {
             .wait_until(&what, |requests| count(requests, method, path) >= least);
     }
 
-    /// Waits until something holds about the received requests. Panics after twenty seconds.
+    /// Waits until something holds about the received requests. Panics after twenty seconds. The
+    /// condition must not ask the simulator for more: the log is locked meanwhile.
     pub fn wait_until(&self, what: &str, holds: impl FnMut(&[Received]) -> bool) {
         self.shared.wait_until(what, holds);
     }

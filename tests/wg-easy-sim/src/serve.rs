@@ -99,7 +99,9 @@ async fn serve(connection: Connection, stream: impl AsyncRead + AsyncWrite + Unp
         let connection = Rc::clone(&connection);
         move |request| {
             let connection = Rc::clone(&connection);
-            async move { connection.handle(request).await }
+            // A request that has arrived is carried out even if its caller hangs up.
+            let task = tokio::task::spawn_local(async move { connection.handle(request).await });
+            async move { task.await.unwrap_or(Err(Aborted)) }
         }
     });
     let mut builder = http1::Builder::new();

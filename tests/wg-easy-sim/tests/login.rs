@@ -176,6 +176,25 @@ fn short_names_and_passwords_work_with_basic_only() {
 }
 
 #[test]
+fn the_login_route_counts_characters() {
+    for (name, password, status) in [
+        ("ab", "twelve-chars", 200),
+        ("ab", "eleven-char", 400),
+        ("a", "twelve-chars", 400),
+    ] {
+        let sim = with(|settings| {
+            (settings.account.username, settings.account.password) =
+                (name.to_owned(), password.to_owned())
+        });
+        assert_eq!(
+            log_in(&sim, "/api/auth/password", "").status,
+            status,
+            "{name} {password}"
+        );
+    }
+}
+
+#[test]
 fn passwords_may_hold_colons_and_any_letter() {
     let sim = with(|settings| settings.account.password = "a:b:pässwörd-日本".to_owned());
     assert_eq!(admin(&sim, "GET", "/api/client", "").status, 200);
