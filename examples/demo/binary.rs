@@ -35,7 +35,16 @@ pub(crate) fn path() -> Result<PathBuf, Problem> {
 /// Asks cargo, which knows what is stale and does nothing where nothing is.
 fn build(profile: &str) -> Result<PathBuf, Problem> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
+    let mut command = Command::new(cargo);
+    // `cargo run` has set these for this example. Build scripts (ring's) look at them, and would find
+    // everything stale.
+    for (name, _) in std::env::vars_os() {
+        let of_this_package = ["CARGO_PKG_", "CARGO_MANIFEST_"];
+        if (name.to_str()).is_some_and(|n| of_this_package.iter().any(|part| n.starts_with(part))) {
+            command.env_remove(name);
+        }
+    }
+    let output = command
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         // Named together, so that cargo selects the features that this example was built with and
         // has no dependency to build a second time.

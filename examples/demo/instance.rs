@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use wg_easy_sim::{Client, Settings, Simulator, Tls};
 
-/// Starts it. The ids of its clients are those of [`CLIENTS`], from 1.
+/// Starts it. Its clients are those of [`CLIENTS`], numbered from 1.
 pub(crate) fn start() -> Simulator {
     let instance = Simulator::start(Settings {
         tls: Tls::Valid,
@@ -18,8 +18,6 @@ pub(crate) fn start() -> Simulator {
     instance
 }
 
-/// The client whose traffic tells of daily use.
-pub(crate) const LAPTOP: u64 = 1;
 /// The client that is to be taken off the network.
 pub(crate) const PHONE: u64 = 2;
 /// The client that nobody wants to lose.

@@ -69,11 +69,18 @@ pub(crate) fn clients(stage: &mut Stage) -> Result<(), Problem> {
         &rows,
     );
     stage.screen.gap();
-    let listed = clients.iter().map(|client| client.get("name").cloned());
+    let mut listed: Vec<_> = clients
+        .iter()
+        .map(|client| (client.get("id").cloned(), client.get("name").cloned()))
+        .collect();
+    listed.sort_by_key(|(id, _)| id.as_ref().and_then(Value::as_u64));
     let known = stage.wg_easy.clients();
+    let known = known
+        .iter()
+        .map(|client| (Some(json!(client.id)), Some(json!(client.name))));
     stage.prove(
-        listed.eq(known.iter().map(|client| Some(json!(client.name)))),
-        "exactly the clients that wg-easy has",
+        listed.into_iter().eq(known),
+        "these are the clients that wg-easy has, all of them and no other",
     )
 }
 

@@ -88,7 +88,7 @@ impl Screen {
 
     /// The heading of a scene.
     pub(crate) fn heading(&self, number: usize, title: &str) {
-        let used = number.to_string().chars().count() + title.chars().count() + 6;
+        let used = number.to_string().chars().count() + title.chars().count() + 5;
         let rule = "─".repeat(WIDTH.saturating_sub(used));
         self.gap();
         self.line(format_args!(
