@@ -311,8 +311,14 @@ impl From<&'static str> for OwnValue {
     }
 }
 
-/// Words that the server put together: an error's text, a list of argument names that it checked.
+/// Words that the server put together or has checked: an error's text, an argument's name, a link's value.
 pub struct Words(pub String);
+
+impl From<Vec<Words>> for OwnValue {
+    fn from(list: Vec<Words>) -> Self {
+        Self(list.into_iter().map(|words| words.0).collect())
+    }
+}
 
 impl From<Words> for OwnValue {
     fn from(words: Words) -> Self {

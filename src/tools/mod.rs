@@ -5,13 +5,22 @@ pub mod arguments;
 pub mod filter;
 pub mod schema;
 
-mod disable_client;
+mod change;
 mod failure;
+mod networks;
+mod values;
+
+mod create_client;
+mod delete_client;
+mod disable_client;
+mod enable_client;
+mod generate_one_time_link;
 mod get_client;
 mod get_client_config;
 mod get_client_qrcode;
 mod get_server_info;
 mod list_clients;
+mod update_client;
 
 pub use answer::Answer;
 pub use arguments::Arguments;
@@ -91,12 +100,17 @@ pub struct Done {
 }
 
 /// Every tool, in the order of `tools/list`.
-pub static TOOLS: [&Tool; 6] = [
+pub static TOOLS: [&Tool; 11] = [
     &list_clients::TOOL,
     &get_client::TOOL,
+    &create_client::TOOL,
+    &update_client::TOOL,
+    &enable_client::TOOL,
     &disable_client::TOOL,
+    &delete_client::TOOL,
     &get_client_config::TOOL,
     &get_client_qrcode::TOOL,
+    &generate_one_time_link::TOOL,
     &get_server_info::TOOL,
 ];
 
@@ -148,9 +162,8 @@ fn changed_output() -> Schema {
 }
 
 /// The answer to a change of one client.
-fn changed(id: ClientId, warning: Option<&'static str>) -> Answer {
+fn changed(id: ClientId) -> Answer {
     Answer::from_wg_easy()
         .with("success", true)
         .with("clientId", id.as_u64())
-        .with_some("warning", warning)
 }
