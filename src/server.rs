@@ -3,7 +3,7 @@
 use crate::approval::{Call, Decision, Gate, How, Mode, Place, Refusal};
 use crate::config::{self, Config, Setup};
 use crate::diagnostics::{self, Audit, Outcome};
-use crate::tools::{Answer, Arguments, Done, Failure, Guarded, Run, Tool, answer};
+use crate::tools::{Answer, Arguments, Boxed, Done, Failure, Prepared, Run, Tool, answer};
 use crate::transport::KNOWN_METHODS;
 use crate::wg_easy::{SetupError, WgEasy};
 use futures_util::FutureExt as _;
@@ -143,10 +143,10 @@ impl Server {
                 let change = self.changes.spawn(withdraw(arguments, wg_easy));
                 finish(change, &context).await
             }
-            Run::Guarded(guarded) => {
+            Run::Guarded(prepare) => {
                 let asked = Asked {
                     tool,
-                    guarded,
+                    prepare: *prepare,
                     arguments,
                     request,
                     place,
@@ -186,7 +186,7 @@ impl Server {
             stop: &self.ending,
             place: &asked.place,
         };
-        let prepare = || (asked.guarded.prepare)(asked.arguments.clone(), wg_easy.clone());
+        let prepare = || (asked.prepare)(asked.arguments.clone(), wg_easy.clone());
         match self.gate.decide(&call, prepare).await {
             Ok(Decision::Approved {
                 approval,
@@ -226,7 +226,7 @@ impl Server {
 /// A guarded call.
 struct Asked {
     tool: &'static Tool,
-    guarded: &'static Guarded,
+    prepare: fn(Arguments, WgEasy) -> Boxed<Prepared>,
     arguments: Arguments,
     request: CallToolRequestParams,
     place: Place,

@@ -2,7 +2,7 @@
 
 use super::change::{Change, Found};
 use super::values::{self, Expiry};
-use super::{Act, Answer, Arguments, Done, Failure, Guarded, Hints, Run, Tool, schema};
+use super::{Answer, Arguments, Done, Failure, Hints, Prepared, Run, Tool, schema};
 use crate::approval::{Approval, Question};
 use crate::diagnostics::Outcome;
 use crate::untrusted::Line;
@@ -58,9 +58,7 @@ pub(super) static TOOL: Tool = Tool {
             &["success"],
         )
     },
-    run: Run::Guarded(Guarded {
-        prepare: |arguments, wg_easy| Box::pin(prepare(arguments, wg_easy)),
-    }),
+    run: Run::Guarded(|arguments, wg_easy| Box::pin(prepare(arguments, wg_easy))),
 };
 
 /// What to create, and which clients there were before.
@@ -70,7 +68,7 @@ struct Plan {
     before: HashSet<u64>,
 }
 
-async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Result<(Question, Act), Failure> {
+async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
     arguments.only(&["name", "expiresAt", "confirm_token"])?;
     let name = values::name(arguments.required_text("name")?)?;
     let expiry = arguments

@@ -2,7 +2,7 @@
 
 use super::change::{Change, Found};
 use super::get_client::read;
-use super::{Act, Answer, Arguments, Done, Failure, Guarded, Hints, Run, Tool, schema};
+use super::{Answer, Arguments, Done, Failure, Hints, Prepared, Run, Tool, schema};
 use crate::approval::{Approval, Question};
 use crate::diagnostics::Outcome;
 use crate::untrusted::Line;
@@ -44,12 +44,10 @@ pub(super) static TOOL: Tool = Tool {
             &["deleted"],
         )
     },
-    run: Run::Guarded(Guarded {
-        prepare: |arguments, wg_easy| Box::pin(prepare(arguments, wg_easy)),
-    }),
+    run: Run::Guarded(|arguments, wg_easy| Box::pin(prepare(arguments, wg_easy))),
 };
 
-async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Result<(Question, Act), Failure> {
+async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
     arguments.only(&["clientId", "confirm_token"])?;
     let id = arguments.client_id()?;
     let record = read(&wg_easy, id).await?;

@@ -2,7 +2,7 @@
 
 use super::change::{Change, Found};
 use super::get_client::read;
-use super::{Act, Arguments, Done, Failure, Guarded, Hints, Run, Tool, schema};
+use super::{Arguments, Done, Failure, Hints, Prepared, Run, Tool, schema};
 use crate::approval::{Approval, Question};
 use crate::diagnostics::Outcome;
 use crate::untrusted::Line;
@@ -31,20 +31,14 @@ pub(super) static TOOL: Tool = Tool {
         )
     },
     output: super::changed_output,
-    run: Run::Guarded(Guarded {
-        prepare: |arguments, wg_easy| Box::pin(prepare(arguments, wg_easy)),
-    }),
+    run: Run::Guarded(|arguments, wg_easy| Box::pin(prepare(arguments, wg_easy))),
 };
 
 /// What enabling costs, here and in an update that enables.
 pub(super) const COST: &str = "The key pair is already installed on the peer, so nothing further has to be handed over: \
     from that moment it reaches every network behind this VPN.";
 
-/// That enabling changes nothing.
-pub(super) const ENABLED_ALREADY: &str =
-    "The client is enabled at this moment, so as things are this changes nothing.";
-
-async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Result<(Question, Act), Failure> {
+async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
     arguments.only(&["clientId", "confirm_token"])?;
     let id = arguments.client_id()?;
     let record = read(&wg_easy, id).await?;
@@ -54,7 +48,8 @@ async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Result<(Question, Act
     )
     .cost(COST);
     if record.boolean("enabled") == Some(true) {
-        question = question.cost(ENABLED_ALREADY);
+        question =
+            question.cost("The client is enabled already, so as things are this changes nothing.");
     }
     let question = question
         .hint("Tick to let the client connect.")

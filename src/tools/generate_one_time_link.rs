@@ -4,7 +4,7 @@
 //! sent, no answer may suggest that there is no link.
 
 use super::answer::Words;
-use super::{Act, Answer, Arguments, Done, Failure, Guarded, Hints, Run, Tool, schema};
+use super::{Answer, Arguments, Done, Failure, Hints, Prepared, Run, Tool, schema};
 use crate::approval::{Approval, Question};
 use crate::diagnostics::Outcome;
 use crate::untrusted::Line;
@@ -65,12 +65,10 @@ pub(super) static TOOL: Tool = Tool {
             &["created"],
         )
     },
-    run: Run::Guarded(Guarded {
-        prepare: |arguments, wg_easy| Box::pin(prepare(arguments, wg_easy)),
-    }),
+    run: Run::Guarded(|arguments, wg_easy| Box::pin(prepare(arguments, wg_easy))),
 };
 
-async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Result<(Question, Act), Failure> {
+async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
     arguments.only(&["clientId", "confirm_token"])?;
     let id = arguments.client_id()?;
     let list = ClientList::from_body(wg_easy.clients().await?)?;

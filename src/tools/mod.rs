@@ -77,16 +77,14 @@ pub enum Run {
     Read(fn(Arguments, WgEasy) -> Boxed<Result<Answer, Failure>>),
     /// Withdraws access, which nobody is asked about. Once begun it is carried to its end.
     Withdraw(fn(Arguments, WgEasy) -> Boxed<Result<Answer, Failure>>),
-    /// Widens access or destroys something: a person is asked.
-    Guarded(Guarded),
+    /// Widens access or destroys something: a person is asked. This reads how things are, and gives the
+    /// question that has to be asked about them with what a yes to it sets going. It changes nothing,
+    /// and may be dropped half-way.
+    Guarded(fn(Arguments, WgEasy) -> Boxed<Prepared>),
 }
 
-/// A tool that asks.
-pub struct Guarded {
-    /// Reads how things are, and gives the question that has to be asked about them with what a yes
-    /// to it sets going. It changes nothing, and may be dropped half-way.
-    pub prepare: fn(Arguments, WgEasy) -> Boxed<Result<(Question, Act), Failure>>,
-}
+/// What a guarded tool is about to do.
+pub type Prepared = Result<(Question, Act), Failure>;
 
 /// What a yes sets going. It cannot be called without the approval, nor twice.
 pub type Act = Box<dyn FnOnce(Approval) -> Boxed<Done> + Send>;

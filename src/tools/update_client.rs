@@ -7,9 +7,8 @@ mod changes;
 
 use super::answer::Words;
 use super::change::{Change, Found};
-use super::{Act, Answer, Arguments, Done, Failure, Guarded, Hints, Run, Tool, schema};
+use super::{Answer, Arguments, Done, Failure, Hints, Prepared, Run, Tool, schema};
 use crate::approval::Approval;
-use crate::approval::Question;
 use crate::diagnostics::Outcome;
 use crate::wg_easy::record::{NotUpdatable, Updatable};
 use crate::wg_easy::{ClientId, Error, WgEasy};
@@ -52,9 +51,7 @@ pub(super) static TOOL: Tool = Tool {
             &["success", "clientId"],
         )
     },
-    run: Run::Guarded(Guarded {
-        prepare: |arguments, wg_easy| Box::pin(prepare(arguments, wg_easy)),
-    }),
+    run: Run::Guarded(|arguments, wg_easy| Box::pin(prepare(arguments, wg_easy))),
 };
 
 /// What to change, and the client as it was when the question was put together: this, and no later
@@ -66,7 +63,7 @@ struct Plan {
     before: Updatable,
 }
 
-async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Result<(Question, Act), Failure> {
+async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
     let id = arguments.client_id()?;
     let changes = Changes::read(&arguments)?;
     let before = read(&wg_easy, id).await?;

@@ -6,7 +6,8 @@ use super::arguments::Wrong;
 use super::networks::Network;
 use crate::untrusted::is_removed;
 use jiff::Timestamp;
-use jiff::civil::Date;
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
 use serde_json::Value;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -61,7 +62,9 @@ impl Expiry {
         }
         let instant = if date_alone {
             let date: Date = text.parse().map_err(|_| wrong())?;
-            date.in_tz("UTC").map_err(|_| wrong())?.timestamp()
+            TimeZone::UTC
+                .to_timestamp(date.to_datetime(Time::midnight()))
+                .map_err(|_| wrong())?
         } else {
             text.parse().map_err(|_| wrong())?
         };

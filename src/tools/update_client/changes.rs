@@ -191,9 +191,7 @@ impl Changes {
         }
         for (field, value) in &self.fields {
             match (*field, value) {
-                ("enabled", Value::Bool(true)) if client.has("enabled", value) => {
-                    said.push(enable_client::ENABLED_ALREADY.to_owned());
-                }
+                ("enabled", value) if client.has("enabled", value) => {}
                 ("enabled", Value::Bool(true)) => {
                     said.push(format!("It lets the client connect. {}", enable_client::COST));
                 }
