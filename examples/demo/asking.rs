@@ -3,7 +3,7 @@
 use crate::Problem;
 use crate::instance::{CONTRACTOR, NAS, PHONE, ROUTER};
 use crate::screen::{Cell, Look};
-use crate::stage::{Stage, is_error, value};
+use crate::stage::{Stage, is_error, text, value};
 use crate::time;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -71,9 +71,9 @@ pub(crate) fn update(stage: &mut Stage) -> Result<(), Problem> {
     let before = stage.wg_easy.client(NAS);
     let (result, yes) = asked_once(
         stage,
-        "Rename the NAS to backup-nas-2.",
+        "Rename the NAS to just nas.",
         "update_client",
-        json!({"clientId": NAS, "name": "backup-nas-2", "allowedIps": routes}),
+        json!({"clientId": NAS, "name": "nas", "allowedIps": routes}),
         true,
     )?;
     let after = stage.wg_easy.client(NAS);
@@ -86,7 +86,7 @@ pub(crate) fn update(stage: &mut Stage) -> Result<(), Problem> {
         before.private_key == after.private_key && before.ipv4_address == after.ipv4_address
     });
     stage.prove(
-        kept && after.name == "backup-nas-2" && after.allowed_ips == Some(routes),
+        kept && after.name == "nas" && after.allowed_ips == Some(routes),
         "wg-easy has the new name and route; keys and addresses are as they were",
     )
 }
@@ -117,7 +117,7 @@ pub(crate) fn outdated(stage: &mut Stage) -> Result<(), Problem> {
         "While you read the question, a colleague renames the client. Your yes was to something else, \
          so it does not count: you are asked anew.",
     );
-    let new_name = "mike-extended-until-june";
+    let new_name = "contractor-mike-acme";
     let (screen, person) = (stage.screen, stage.person);
     let wg_easy = Rc::clone(&stage.wg_easy);
     let mut answers = Vec::new();
@@ -182,7 +182,7 @@ pub(crate) fn link(stage: &mut Stage) -> Result<(), Problem> {
         vec![("link".to_owned(), Look::Dim), (url.to_owned(), Look::Bold)],
         vec![("expires".to_owned(), Look::Dim), (expires, Look::Plain)],
     ];
-    stage.screen.table(&["", ""], &rows);
+    stage.screen.table(&[], &rows);
     stage.screen.gap();
     stage.prove(
         url == format!("{}/cnf/{}", stage.wg_easy.url(), made.token),
@@ -261,7 +261,7 @@ fn asked_once(
     })?;
     match answers.as_slice() {
         [yes] => Ok((result, *yes)),
-        _ => Err(format!("{tool} asked {} times", answers.len()).into()),
+        _ => Err(format!("{tool} asked {} times: {}", answers.len(), text(&result)).into()),
     }
 }
 

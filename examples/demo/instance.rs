@@ -18,6 +18,8 @@ pub(crate) fn start() -> Simulator {
     instance
 }
 
+/// The client that is used every day.
+pub(crate) const LAPTOP: u64 = 1;
 /// The client that is to be taken off the network.
 pub(crate) const PHONE: u64 = 2;
 /// The client that nobody wants to lose.

@@ -23,7 +23,7 @@ pub(crate) fn tools(stage: &mut Stage) -> Result<(), Problem> {
             let effect = match (hint("readOnlyHint"), asks(tool)) {
                 (true, _) => ("reads", Look::Dim),
                 (false, true) => ("asks a person", Look::Yellow),
-                (false, false) => ("acts at once: it only takes access away", Look::Green),
+                (false, false) => ("acts at once", Look::Green),
             };
             vec![
                 (text("name").to_owned(), Look::Bold),
@@ -32,7 +32,7 @@ pub(crate) fn tools(stage: &mut Stage) -> Result<(), Problem> {
             ]
         })
         .collect();
-    stage.screen.table(&["tool", "", ""], &rows);
+    stage.screen.table(&["tool", "", "when called, it"], &rows);
     stage.screen.gap();
     stage.prove(
         tools.len() == 11 && tools.iter().filter(|tool| asks(tool)).count() == 5,
@@ -81,6 +81,39 @@ pub(crate) fn clients(stage: &mut Stage) -> Result<(), Problem> {
     stage.prove(
         listed.into_iter().eq(known),
         "these are the clients that wg-easy has, all of them and no other",
+    )?;
+    record(stage)
+}
+
+/// What a record holds besides what the list shows; its keys stay in the server.
+fn record(stage: &mut Stage) -> Result<(), Problem> {
+    stage.screen.gap();
+    let wish = "What is the key of my laptop?";
+    let result = stage.call(wish, "get_client", json!({"clientId": instance::LAPTOP}))?;
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for (label, field) in [
+        ("public key", "/publicKey"),
+        ("private key", "/privateKey"),
+        ("pre-shared key", "/preSharedKey"),
+    ] {
+        let text = value(&result, field)?.as_str().unwrap_or_default();
+        let look = match text {
+            "[redacted]" => Look::Yellow,
+            _ => Look::Plain,
+        };
+        rows.push(vec![(label.to_owned(), Look::Dim), (text.to_owned(), look)]);
+    }
+    stage.screen.table(&[], &rows);
+    stage.screen.gap();
+    let known = stage
+        .wg_easy
+        .client(instance::LAPTOP)
+        .ok_or("the client is gone")?;
+    stage.prove(
+        value(&result, "/publicKey")? == &json!(known.public_key)
+            && value(&result, "/privateKey")? == &json!("[redacted]")
+            && value(&result, "/preSharedKey")? == &json!("[redacted]"),
+        "the public key is the client's; the secret ones stay in the server",
     )
 }
 
@@ -156,7 +189,7 @@ pub(crate) fn server(stage: &mut Stage) -> Result<(), Problem> {
         ),
         field("public key", shown("/interface/publicKey")?),
     ];
-    stage.screen.table(&["", ""], &rows);
+    stage.screen.table(&[], &rows);
     stage.screen.gap();
     stage.prove(
         shown("/interface/publicKey")? == stage.wg_easy.server_public_key(),

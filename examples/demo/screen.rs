@@ -128,24 +128,24 @@ impl Screen {
         }
     }
 
-    /// A table with a head.
+    /// A table; `head` may be empty.
     pub(crate) fn table(&self, head: &[&str], rows: &[Vec<Cell>]) {
-        let widths: Vec<usize> = head
-            .iter()
-            .enumerate()
-            .map(|(column, title)| {
-                let cells = rows.iter().filter_map(|row| row.get(column));
-                cells
-                    .map(|(text, _)| width(text))
-                    .chain([width(title)])
-                    .max()
-                    .unwrap_or_default()
-            })
-            .collect();
         let head: Vec<Cell> = head.iter().map(|t| ((*t).to_owned(), Look::Dim)).collect();
-        for row in std::iter::once(&head).chain(rows) {
+        let lines = || {
+            std::iter::once(&head)
+                .filter(|head| !head.is_empty())
+                .chain(rows)
+        };
+        let mut widths = Vec::new();
+        for line in lines() {
+            widths.resize(widths.len().max(line.len()), 0);
+            for ((text, _), room) in line.iter().zip(&mut widths) {
+                *room = width(text).max(*room);
+            }
+        }
+        for cells in lines() {
             let mut line = String::from(" ");
-            for ((text, look), room) in row.iter().zip(&widths) {
+            for ((text, look), room) in cells.iter().zip(&widths) {
                 line.push(' ');
                 line.push_str(&self.paint(text, *look));
                 line.push_str(&" ".repeat(room.saturating_sub(width(text)) + 1));

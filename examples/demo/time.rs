@@ -1,6 +1,7 @@
 //! Times and sizes as people say them.
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 /// `at`, seen from `now`: "3 min ago", "in 7 days".
 pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
@@ -25,11 +26,10 @@ pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// A date as wg-easy writes it: RFC 3339, or with a blank and without a zone, which is UTC.
+/// A date as wg-easy has it: RFC 3339, or without a zone or even a time of day, which is UTC.
 pub(crate) fn parsed(text: &str) -> Option<Timestamp> {
-    text.parse()
-        .ok()
-        .or_else(|| format!("{}Z", text.replace(' ', "T")).parse().ok())
+    let in_utc = || TimeZone::UTC.to_timestamp(text.parse().ok()?).ok();
+    text.parse().ok().or_else(in_utc)
 }
 
 /// A number of bytes.
