@@ -126,9 +126,9 @@ fn row(client: &Value, now: Timestamp) -> Vec<Cell> {
     };
     let enabled = client.get("enabled") == Some(&true.into());
     let status = match date("expiresAt") {
-        Some(at) if at <= now => (format!("expired {}", time::relative(at, now)), Look::Red),
+        Some(at) if at <= now => ("expired".to_owned(), Look::Red),
         _ if !enabled => ("disabled".to_owned(), Look::Yellow),
-        Some(at) => (format!("until {}", time::relative(at, now)), Look::Green),
+        Some(at) => (format!("ends {}", time::relative(at, now)), Look::Green),
         None => ("active".to_owned(), Look::Green),
     };
     let seen = match date("latestHandshakeAt") {
