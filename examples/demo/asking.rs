@@ -130,7 +130,10 @@ pub(crate) fn outdated(stage: &mut Stage) -> Result<(), Problem> {
             let yes = person.decide(screen, true);
             if answers.is_empty() {
                 wg_easy.update_client(CONTRACTOR, |client| new_name.clone_into(&mut client.name));
-                screen.text("(meanwhile, a colleague has renamed client 5 in wg-easy)", Look::Dim);
+                screen.text(
+                    "(meanwhile, a colleague has renamed client 5 in wg-easy)",
+                    Look::Dim,
+                );
             }
             screen.gap();
             answers.push((yes, dialog.message.clone()));

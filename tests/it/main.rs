@@ -8,4 +8,7 @@
     clippy::indexing_slicing
 )]
 
+mod answers;
+mod docs;
+mod hostile;
 mod startup;
