@@ -28,7 +28,7 @@ const SECRET: [&str; 9] = [
 ];
 
 /// Panics where an answer (as JSON, and no error) is not fit to be shown.
-pub fn assert_presentable(result: &Value) {
+pub(crate) fn assert_presentable(result: &Value) {
     assert_ne!(result.get("isError"), Some(&Value::Bool(true)), "{result}");
     let structured = &result["structuredContent"];
     let text = result["content"][0]["text"].as_str().unwrap();

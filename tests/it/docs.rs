@@ -56,9 +56,13 @@ fn the_readme_says_of_each_variable_what_help_says() {
     let expected: Vec<Vec<String>> = VARIABLES
         .iter()
         .map(|variable| {
-            [variable.name, variable.default.unwrap_or(""), variable.meaning]
-                .map(str::to_owned)
-                .to_vec()
+            [
+                variable.name,
+                variable.default.unwrap_or(""),
+                variable.meaning,
+            ]
+            .map(str::to_owned)
+            .to_vec()
         })
         .collect();
     assert_eq!(rows(section), expected);
@@ -95,7 +99,10 @@ fn every_link_to_a_file_leads_to_one() {
     assert!(pages.len() > 3, "{pages:?}");
     for page in pages {
         let text = std::fs::read_to_string(&page).unwrap();
-        let targets = text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap());
+        let targets = text
+            .split("](")
+            .skip(1)
+            .map(|rest| rest.split(')').next().unwrap());
         for target in targets.filter(|target| !target.contains("://")) {
             let file = target.split('#').next().unwrap();
             let leads_to = page.parent().unwrap().join(file);
@@ -121,7 +128,7 @@ fn every_file_that_the_architecture_names_exists() {
 #[test]
 fn every_test_that_a_page_names_exists() {
     let mut sources = Vec::new();
-    for directory in ["src", "tests", "fuzz"] {
+    for directory in ["src", "tests"] {
         files(&root().join(directory), ".rs", &mut sources);
     }
     let sources: String = sources
@@ -133,16 +140,16 @@ fn every_test_that_a_page_names_exists() {
     let mut checked = 0;
     for page in pages {
         let text = std::fs::read_to_string(&page).unwrap();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for claim in text.split("Test: `").skip(1) {
-            // "`a`, `b`." is cut at the first back-tick that is not followed by another name.
-            for name in claim.split("`").step_by(2).take_while(|name| {
-                !name.is_empty() && name.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_')
-            }) {
+            let mut rest = Some(claim);
+            while let Some((name, after)) = rest.and_then(|rest| rest.split_once('`')) {
                 let test = format!("fn {name}(");
                 assert!(sources.contains(&test), "{}: {name}", page.display());
                 checked += 1;
+                rest = after.strip_prefix(", `");
             }
         }
     }
-    assert!(checked > 0);
+    assert!(checked > 15, "only {checked} names were found");
 }

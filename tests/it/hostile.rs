@@ -60,12 +60,13 @@ fn record() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    // An answer that is too long is worth more than many that are short, and costs more.
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_a_list_holds_its_answer_is_presentable(
         rows in prop::collection::vec(prop_oneof![9 => record(), 1 => value()], 0..12),
-        repeated in prop_oneof![4 => Just(1), 1 => 1..300usize],
+        repeated in prop_oneof![4 => Just(1), 1 => 1..30usize],
         filtered in any::<bool>(),
         limit in prop::option::of(1..5u64),
     ) {
