@@ -11,6 +11,7 @@
 )]
 
 mod architecture;
+mod asking;
 mod client_id;
 mod disable_client;
 mod ending;
