@@ -12,6 +12,7 @@
 
 mod answers;
 mod architecture;
+mod asking;
 mod client_id;
 mod disable_client;
 mod docs;
