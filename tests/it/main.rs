@@ -10,8 +10,12 @@
     clippy::indexing_slicing
 )]
 
+mod get_client_config;
+mod get_client_qrcode;
+mod get_server_info;
 mod list_clients;
 mod schemas;
 mod startup;
 mod support;
 mod tools_list;
+mod untrusted;
