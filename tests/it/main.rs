@@ -13,6 +13,7 @@
 mod get_client_config;
 mod get_client_qrcode;
 mod get_server_info;
+mod guarded;
 mod list_clients;
 mod schemas;
 mod startup;
