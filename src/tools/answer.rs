@@ -93,7 +93,8 @@ impl Answer {
 
     /// Adds every field of an upstream record, beside the marker and never over it.
     pub fn with_record(mut self, record: Shaped) -> Self {
-        if let Value::Object(fields) = record.into_value() {
+        // What was cut is said under this name.
+        if let Value::Object(fields) = record.without("truncated").into_value() {
             for (name, value) in fields {
                 self.fields.entry(name).or_insert(value);
             }

@@ -10,13 +10,23 @@
     clippy::indexing_slicing
 )]
 
+mod architecture;
+mod client_id;
+mod disable_client;
+mod ending;
+mod faults;
 mod get_client_config;
 mod get_client_qrcode;
 mod get_server_info;
 mod guarded;
+mod limits;
 mod list_clients;
+mod login;
+mod protocol;
 mod schemas;
+mod secrets;
 mod startup;
 mod support;
 mod tools_list;
+mod unconfigured;
 mod untrusted;

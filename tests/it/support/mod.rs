@@ -27,7 +27,7 @@ pub use era::{Capabilities, Era};
 pub use fetch::fetch;
 pub use question::{Answer, Asked, Question, Way};
 pub use result::{data, is_error, refusal, structured, text, token};
-pub use server::{Builder, Server};
+pub use server::{Builder, Server, error};
 
 use std::time::Duration;
 use wg_easy_sim::{Account, Settings, Simulator};

@@ -15,7 +15,7 @@ pub fn is_error(result: &Value) -> bool {
 
 /// The structured content of a success. Panics at an error.
 pub fn structured(result: &Value) -> &Value {
-    assert!(!is_error(result), "an error: {result}");
+    assert!(!is_error(result), "an error: {result:.2000}");
     let structured = &result["structuredContent"];
     assert!(structured.is_object(), "{result}");
     structured
@@ -31,7 +31,7 @@ pub fn data(result: &Value) -> Value {
 
 /// The text of an error result, which is text and nothing else. Panics at a success.
 pub fn refusal(result: &Value) -> &str {
-    assert!(is_error(result), "a success: {result}");
+    assert!(is_error(result), "a success: {result:.2000}");
     assert_eq!(result.get("structuredContent"), None, "{result}");
     assert_eq!(result["content"].as_array().unwrap().len(), 1, "{result}");
     text(result)
@@ -42,5 +42,5 @@ pub fn token(result: &Value) -> &str {
     refusal(result)
         .split(|c: char| !c.is_ascii_alphanumeric())
         .find(|word| word.len() == 32 && word.bytes().all(|b| b.is_ascii_hexdigit()))
-        .unwrap_or_else(|| panic!("no token: {result}"))
+        .unwrap_or_else(|| panic!("no token: {result:.2000}"))
 }

@@ -217,6 +217,11 @@ impl Server {
         self.send_bytes(format!("{line}\n").as_bytes());
     }
 
+    /// The input by itself, for a thread that writes while this one reads.
+    pub fn split(&mut self) -> (ChildStdin, &mut Self) {
+        (self.stdin.take().expect("the input is open"), self)
+    }
+
     pub fn send_bytes(&mut self, bytes: &[u8]) {
         let stdin = self.stdin.as_mut().expect("the input is open");
         stdin.write_all(bytes).unwrap();
