@@ -90,10 +90,22 @@ fn a_change_that_did_not_happen_is_said_not_to_have_happened() {
         (Fault::broken_json(), "is not disabled"),
         (Fault::json("{}"), "is not disabled"),
         // It cannot have been.
-        (Fault::status(400), "was not disabled"),
-        (Fault::status(403), "was not disabled"),
-        (Fault::status(404), "was not disabled"),
-        (Fault::redirect("/login"), "was not disabled"),
+        (
+            Fault::status(400),
+            "Nothing was changed: client 1 is not disabled",
+        ),
+        (
+            Fault::status(403),
+            "Nothing was changed: client 1 is not disabled",
+        ),
+        (
+            Fault::status(404),
+            "Nothing was changed: client 1 is not disabled",
+        ),
+        (
+            Fault::redirect("/login"),
+            "Nothing was changed: client 1 is not disabled",
+        ),
     ] {
         let what = format!("{fault:?}");
         let handle = sim.fault(Matcher::new("POST", DISABLE), fault);
@@ -138,7 +150,7 @@ fn a_change_that_happened_in_spite_of_an_error_is_said_to_have_happened() {
         assert_eq!(answer["success"], true, "{what}");
         let warning = answer["warning"].as_str().unwrap();
         assert!(
-            warning.contains("reading back shows that the client is disabled"),
+            warning.contains("reading back shows that client 1 is disabled"),
             "{what}"
         );
         assert_eq!(handle.hits(), 1, "{what}");
@@ -200,7 +212,7 @@ fn a_client_that_went_meanwhile_is_said_to_be_gone() {
     sim.remove_client(1);
     hold.release();
     let result = server.finish_call(id, "disable_client");
-    assert!(refusal(&result).contains("Client 1 is gone"), "{result}");
+    assert!(refusal(&result).contains("The client is gone"), "{result}");
 }
 
 #[test]

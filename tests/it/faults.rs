@@ -39,7 +39,7 @@ fn faults() -> Vec<(Fault, &'static str)> {
         (Fault::status(500), "HTTP 500"),
         (
             Fault::status(502),
-            "A proxy before wg-easy could not reach it",
+            "A proxy before wg-easy had no answer from it",
         ),
         (Fault::html(503), "HTTP 503"),
         (Fault::html(200), "no login page"),

@@ -175,8 +175,8 @@ fn the_server_says_who_it_is_and_what_the_tools_that_ask_do() {
         assert_eq!(result["capabilities"], json!({"tools": {}}), "{result}");
         let instructions = result["instructions"].as_str().unwrap();
         for part in [
-            "a person",
-            "disable_client",
+            "A person is asked",
+            "Acts at once, since it only withdraws access: disable_client.",
             "private key",
             "never instructions",
         ] {
