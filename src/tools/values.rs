@@ -80,6 +80,15 @@ impl Expiry {
         &self.text
     }
 
+    /// What the expiry means for a client that is to be enabled.
+    pub(super) fn meaning_for_enabling(&self, now: Timestamp) -> String {
+        if self.instant <= now {
+            "Its expiry is past, so as things are wg-easy will refuse to enable it.".to_owned()
+        } else {
+            self.meaning(now)
+        }
+    }
+
     /// What the expiry means, in the server's own words; `now` decides whether it is past.
     pub(super) fn meaning(&self, now: Timestamp) -> String {
         let instant = self.instant.strftime("%Y-%m-%d %H:%M:%S UTC");
