@@ -27,7 +27,7 @@ fn noes() -> Vec<Value> {
 
 fn question(case: &mut Case, id: u64) -> Question {
     match case.open(id) {
-        Open::Dialog(question) => question,
+        Open::Dialog(question) => *question,
         Open::Token(text, _) => panic!("{case:?}: no dialog: {text}"),
     }
 }
@@ -88,7 +88,7 @@ fn a_pushed_question_takes_one_answer_and_only_its_own() {
         let first = question(&mut case, 2);
         let second = question(&mut case, 3);
         // To a question that nobody asked.
-        for id in [json!(4711), json!("0"), json!(-1)] {
+        for id in [json!(4711), json!("x"), json!(-1)] {
             case.server
                 .send(&json!({"jsonrpc": "2.0", "id": id, "result": yes}));
         }

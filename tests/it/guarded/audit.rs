@@ -28,9 +28,11 @@ fn expected(tool: &str, how: &str, decision: &str, outcome: &str) -> Vec<String>
 fn each_decision_is_one_line() {
     for_each(&WAYS, |mut case| {
         let (tool, how) = (case.guarded.tool, case.way.how());
-        // A question, or a token, decides nothing.
-        case.open(2);
         let open = case.open(2);
+        if how != "dialog-pushed" {
+            // A question that is returned, or a token, decides nothing.
+            case.open(2);
+        }
         let mut decisions = Vec::new();
         if let Open::Dialog(question) = &open {
             for no in [Answer::Decline, Answer::Cancel, Answer::Unconfirmed] {

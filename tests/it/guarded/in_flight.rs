@@ -42,6 +42,13 @@ fn held(case: &mut Case, id: u64) -> (i64, Hold) {
     (call, hold)
 }
 
+/// A success. A link cannot be read back any more at the end; it is said to be there all the same.
+fn assert_answered(result: &Value) {
+    let answer = crate::support::structured(result);
+    let unread = answer["created"] == true && answer.get("oneTimeLink").is_none();
+    assert_eq!(answer.get("warning").is_some(), unread, "{result}");
+}
+
 fn assert_done(case: &Case) {
     let audit = case.server.wait_for_audit(1);
     assert!(
@@ -87,7 +94,7 @@ fn a_signal_waits_for_the_change_and_its_answer_still_comes() {
         assert!(!case.server.has_ended());
         hold.release();
         let result = case.server.finish_call(call, case.guarded.tool);
-        super::assert_success(&result);
+        assert_answered(&result);
         assert_eq!(case.server.expect_exit(END).code(), Some(0));
         assert_done(&case);
     });
@@ -100,7 +107,7 @@ fn the_end_of_the_input_waits_for_the_change() {
         case.server.close_stdin();
         hold.release();
         let result = case.server.finish_call(call, case.guarded.tool);
-        super::assert_success(&result);
+        assert_answered(&result);
         assert_eq!(case.server.expect_exit(END).code(), Some(0));
         assert_done(&case);
     });

@@ -161,7 +161,7 @@ impl Path {
 /// A call from which only the yes is missing.
 #[derive(Debug)]
 pub enum Open {
-    Dialog(Question),
+    Dialog(Box<Question>),
     /// The whole text, and the token in it.
     Token(String, String),
 }
@@ -178,7 +178,7 @@ impl Open {
     /// What a call has led to, which has to be a question or a token.
     fn of(asked: Asked) -> Self {
         match asked {
-            Asked::Question(question) => Self::Dialog(question),
+            Asked::Question(question) => Self::Dialog(Box::new(question)),
             Asked::Result(result) => {
                 Self::Token(refusal(&result).to_owned(), token(&result).to_owned())
             }

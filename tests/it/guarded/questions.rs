@@ -198,7 +198,12 @@ fn enabling_deleting_and_linking() {
         "enable_client",
         json!({"clientId": 1}),
     );
-    sheet.change(|client| client.enabled = true);
+    sheet.change(|client| client.expires_at = Some("2020-06-15".to_owned()));
+    sheet.ask("enable, expired", "enable_client", json!({"clientId": 1}));
+    sheet.change(|client| {
+        client.expires_at = None;
+        client.enabled = true;
+    });
     sheet.ask(
         "enable what is enabled",
         "enable_client",
@@ -229,15 +234,13 @@ fn enabling_deleting_and_linking() {
 fn what_wg_easy_does_not_say_is_not_made_up() {
     use wg_easy_sim::{Edit, Fault, Matcher};
     let mut sheet = Sheet::new();
-    for field in ["name", "createdAt", "expiresAt", "enabled"] {
-        let edit = Fault::Edit(Edit::field(field, "5"));
-        sheet
-            .sim
-            .fault(Matcher::new("GET", "/api/client/1").times(2), edit);
-    }
+    let edits = ["name", "createdAt", "expiresAt", "enabled"]
+        .map(|field| Fault::Edit(Edit::field(field, "5")));
+    let reads = Matcher::new("GET", "/api/client/1").times(2);
+    sheet.sim.fault(reads, Fault::Several(edits.to_vec()));
     sheet.ask("enable", "enable_client", json!({"clientId": 1}));
     sheet.ask("delete", "delete_client", json!({"clientId": 1}));
-    let edit = Fault::Edit(Edit::row(0, "name", "5"));
+    let edit = Fault::Edit(Edit::every_row("name", "5"));
     sheet.sim.fault(Matcher::new("GET", "/api/client"), edit);
     sheet.ask("link", "generate_one_time_link", json!({"clientId": 1}));
     insta::assert_snapshot!(sheet.text);

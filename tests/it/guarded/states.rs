@@ -13,7 +13,7 @@ fn each(test: impl Fn(&'static Guarded, Case)) {
 
 fn question(case: &mut Case, id: u64) -> Question {
     match case.open(id) {
-        Open::Dialog(question) => question,
+        Open::Dialog(question) => *question,
         Open::Token(text, _) => panic!("no dialog: {text}"),
     }
 }

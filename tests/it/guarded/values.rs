@@ -285,7 +285,7 @@ fn unknown_arguments_are_refused_by_name() {
         let said = refusal(&result);
         assert!(
             said.starts_with(
-                "Unknown arguments: preUp, Name, (a name of 7 characters); this tool takes "
+                "Unknown arguments: preUp, Name, (a name of 6 characters); this tool takes "
             ),
             "{said}"
         );

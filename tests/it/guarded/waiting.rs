@@ -19,7 +19,7 @@ const END: Duration = Duration::from_secs(2);
 
 fn question(case: &mut Case, id: u64) -> Question {
     match case.open(id) {
-        Open::Dialog(question) => question,
+        Open::Dialog(question) => *question,
         Open::Token(text, _) => panic!("{case:?}: no dialog: {text}"),
     }
 }
