@@ -21,6 +21,7 @@ mod faults;
 mod get_client_config;
 mod get_client_qrcode;
 mod get_server_info;
+mod guarded;
 mod hostile;
 mod limits;
 mod list_clients;

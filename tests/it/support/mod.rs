@@ -19,7 +19,7 @@ mod server;
 
 pub use era::{Capabilities, Era};
 pub use fetch::fetch;
-pub use question::{Answer, Asked};
+pub use question::{Answer, Asked, Question, Way};
 pub use result::{data, is_error, refusal, structured, text, token};
 pub use server::{Builder, Server, error};
 
