@@ -10,6 +10,7 @@
     clippy::indexing_slicing
 )]
 
+mod auth;
 mod list_clients;
 mod schemas;
 mod startup;
