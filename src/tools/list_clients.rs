@@ -5,8 +5,8 @@ use super::arguments::Wrong;
 use super::schema::MAX_ID;
 use super::{Answer, Arguments, Failure, Hints, Run, Tool, schema};
 use crate::untrusted::budget::MAX_CHARS;
-use crate::wg_easy::WgEasy;
 use crate::wg_easy::record::{CLIENT, ClientList, Row};
+use crate::wg_easy::{Body, WgEasy};
 use serde_json::json;
 
 /// The most clients in one answer, when `limit` asks for so many and they fit.
@@ -93,9 +93,15 @@ pub(super) static TOOL: Tool = Tool {
 };
 
 async fn run(arguments: Arguments, wg_easy: WgEasy) -> Result<Answer, Failure> {
+    // Before anything is sent: wrong arguments cost wg-easy nothing.
     let request = Request::read(&arguments)?;
-    let list = ClientList::from_body(wg_easy.clients().await?)?;
-    Ok(request.answer(&list))
+    request.answer_from(wg_easy.clients().await?)
+}
+
+/// The answer to a call, made of the body of wg-easy's list: everything that the call does but the
+/// exchange.
+pub fn list_answer(arguments: &Arguments, body: Body) -> Result<Answer, Failure> {
+    Request::read(arguments)?.answer_from(body)
 }
 
 /// What a call asks for.
@@ -126,6 +132,10 @@ impl Request {
             offset: count(arguments.integer("offset", 0, MAX_ID)?, 0),
             limit: count(arguments.integer("limit", 1, MAX_LIMIT)?, usize::MAX),
         })
+    }
+
+    fn answer_from(&self, body: Body) -> Result<Answer, Failure> {
+        Ok(self.answer(&ClientList::from_body(body)?))
     }
 
     /// The rows that match, in the order asked for.

@@ -25,6 +25,7 @@ mod update_client;
 pub use answer::Answer;
 pub use arguments::Arguments;
 pub use failure::Failure;
+pub use list_clients::list_answer;
 
 use crate::approval::{Approval, Question};
 use crate::diagnostics::Outcome;

@@ -454,7 +454,7 @@ fn twenty_first_calls_at_once_are_one_login() {
 }
 
 #[test]
-fn a_login_that_does_not_end_well_is_not_the_end_of_the_change() {
+fn a_change_whose_login_comes_to_no_answer_says_that_it_was_not_sent() {
     for (fault, words) in [
         (Fault::status(500), "HTTP 500"),
         (Fault::Reset, "ended the connection"),
