@@ -6,6 +6,7 @@ pub mod config;
 pub mod diagnostics;
 pub mod environment;
 pub mod qr;
+pub mod sandbox;
 pub mod server;
 pub mod session;
 pub mod tools;

@@ -7,6 +7,7 @@ use wg_easy_mcp::command_line::{self, Command};
 use wg_easy_mcp::config::{self, Config, ConfigError};
 use wg_easy_mcp::diagnostics;
 use wg_easy_mcp::environment::Environment;
+use wg_easy_mcp::sandbox::{self, Plan};
 use wg_easy_mcp::session;
 use wg_easy_mcp::tools::catalogue;
 
@@ -39,10 +40,29 @@ fn configure(environment: Environment) -> Result<Config, ConfigError> {
 }
 
 fn serve(config: Config) -> ExitCode {
-    match session::block_on(config) {
+    let plan = Plan {
+        port: config.connection.port(),
+    };
+    let prepared = session::prepare(&config);
+    // The credentials live on where they are used, and nowhere else.
+    drop(config);
+    let session = prepared.and_then(|prepared| {
+        // The files have been read; the client has not.
+        protect(&plan);
+        session::block_on(prepared)
+    });
+    match session {
         // At once: a thread that is blocked on stdin must not be waited for.
         Ok(()) => end(),
         Err(error) => refuse(&error.to_string()),
+    }
+}
+
+fn protect(plan: &Plan) {
+    let report = sandbox::apply(plan);
+    match report.is_complete() {
+        true => diagnostics::info(&report.to_string()),
+        false => diagnostics::warn(&report.to_string()),
     }
 }
 
