@@ -152,6 +152,16 @@ pub fn install_panic_hook() {
     }));
 }
 
+/// Says a warning whatever the level is.
+pub fn warn_always(message: &str) {
+    write(&line(
+        settings().format,
+        Timestamp::now(),
+        Level::Warn,
+        message,
+    ));
+}
+
 fn settings() -> LogSettings {
     SETTINGS.get().copied().unwrap_or_default()
 }

@@ -34,7 +34,12 @@ fn configure(environment: Environment) -> Result<Config, ConfigError> {
     }
     let (config, warnings) = Config::parse(environment, catalogue())?;
     for warning in warnings {
-        diagnostics::warn(&warning.to_string());
+        let said = warning.to_string();
+        if warning.is_always_said() {
+            diagnostics::warn_always(&said);
+        } else {
+            diagnostics::warn(&said);
+        }
     }
     Ok(config)
 }

@@ -26,7 +26,7 @@ use token::Tokens;
 
 pub use place::Place;
 pub use question::Question;
-pub use verdict::{Approval, Decision, How, Refusal};
+pub use verdict::{Approval, Decision, How, Refusal, Unprepared};
 
 /// What stands in front of every guarded call.
 pub struct Gate {
@@ -91,8 +91,12 @@ impl Gate {
     /// `prepare` reads how things are and gives the question that has to be asked about them, with
     /// the plan that carries it out. After a yes it is called again: only if the question is still
     /// the same is the call approved, with the fresh plan; else the new question is asked. It must
-    /// not change anything, and may be dropped half-way. Its error ends the call.
-    pub async fn decide<P, E, F, Fut>(&self, call: &Call<'_>, prepare: F) -> Result<Decision<P>, E>
+    /// not change anything, and may be dropped half-way. Its error ends the call, also after a yes.
+    pub async fn decide<P, E, F, Fut>(
+        &self,
+        call: &Call<'_>,
+        prepare: F,
+    ) -> Result<Decision<P>, Unprepared<E>>
     where
         F: Fn() -> Fut,
         Fut: Future<Output = Result<(Question, P), E>>,
@@ -110,7 +114,7 @@ impl Gate {
         match decided {
             Ok(decision) => Ok(decision),
             Err(Halt::Refused(why)) => Ok(Decision::Refused { how, why }),
-            Err(Halt::Failed(error)) => Err(error),
+            Err(Halt::Failed(unprepared)) => Err(unprepared),
         }
     }
 
@@ -119,7 +123,7 @@ impl Gate {
         F: Fn() -> Fut,
         Fut: Future<Output = Result<(Question, P), E>>,
     {
-        let (mut question, _) = call.prepared(&prepare).await?;
+        let (mut question, _) = call.prepared(&prepare, None).await?;
         let _waiting = self
             .waiting
             .try_acquire()
@@ -129,7 +133,7 @@ impl Gate {
             call.place.leave();
             dialog.ask(&question, asked > 0).await?;
             call.unless_over(call.place.retake()).await?;
-            let (again, plan) = call.prepared(&prepare).await?;
+            let (again, plan) = call.prepared(&prepare, Some(How::DialogPushed)).await?;
             if again == question {
                 return Ok(approved(plan, How::DialogPushed));
             }
@@ -157,7 +161,8 @@ impl Gate {
             (Some(binding), Some(answer)) => answer.map(|()| Some(binding))?,
             _ => None,
         };
-        let (question, plan) = call.prepared(&prepare).await?;
+        let after_yes = answered.map(|_| How::DialogReturned);
+        let (question, plan) = call.prepared(&prepare, after_yes).await?;
         let binding = Binding::new(digest, &question);
         if answered == Some(binding) {
             return Ok(approved(plan, How::DialogReturned));
@@ -180,7 +185,7 @@ impl Gate {
         F: Fn() -> Fut,
         Fut: Future<Output = Result<(Question, P), E>>,
     {
-        let (question, plan) = call.prepared(&prepare).await?;
+        let (question, plan) = call.prepared(&prepare, None).await?;
         let digest = CallDigest::new(call.tool, call.arguments);
         let binding = Binding::new(digest, &question);
         let brought = call
@@ -199,12 +204,18 @@ impl Gate {
 }
 
 impl Call<'_> {
-    async fn prepared<P, E, F, Fut>(&self, prepare: &F) -> Result<(Question, P), Halt<E>>
+    async fn prepared<P, E, F, Fut>(
+        &self,
+        prepare: &F,
+        after_yes: Option<How>,
+    ) -> Result<(Question, P), Halt<E>>
     where
         F: Fn() -> Fut,
         Fut: Future<Output = Result<(Question, P), E>>,
     {
-        self.unless_over(prepare()).await?.map_err(Halt::Failed)
+        self.unless_over(prepare())
+            .await?
+            .map_err(|error| Halt::Failed(Unprepared { after_yes, error }))
     }
 
     /// What `work` comes to, unless the server stops or the call is cancelled first: from then on
@@ -231,7 +242,7 @@ fn approved<P>(plan: P, how: How) -> Decision<P> {
 enum Halt<E> {
     Refused(Refusal),
     /// The question could not be prepared.
-    Failed(E),
+    Failed(Unprepared<E>),
 }
 
 impl<E> From<Refusal> for Halt<E> {

@@ -52,6 +52,15 @@ pub enum Decision<P> {
     },
 }
 
+/// There is no decision: how things are could not be read.
+#[derive(Debug)]
+pub struct Unprepared<E> {
+    /// How a person had said yes by then, if one had. Nothing was done all the same.
+    pub after_yes: Option<How>,
+    /// Why it could not be read.
+    pub error: E,
+}
+
 /// How a call was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {

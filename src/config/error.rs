@@ -242,6 +242,17 @@ impl fmt::Display for FileProblem {
     }
 }
 
+impl Warning {
+    /// Whether it is said whatever `WG_EASY_LOG` is: without it an operator would believe in a
+    /// protection, or in a set-up, that is not there.
+    pub fn is_always_said(&self) -> bool {
+        matches!(
+            self,
+            Self::Missing(_) | Self::ValidationOff { .. } | Self::DialogOff
+        )
+    }
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

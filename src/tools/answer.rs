@@ -93,7 +93,8 @@ impl Answer {
 
     /// Adds every field of an upstream record, beside the marker and never over it.
     pub fn with_record(mut self, record: Shaped) -> Self {
-        if let Value::Object(fields) = record.into_value() {
+        // What was cut is said under this name.
+        if let Value::Object(fields) = record.without("truncated").into_value() {
             for (name, value) in fields {
                 self.fields.entry(name).or_insert(value);
             }
@@ -311,8 +312,14 @@ impl From<&'static str> for OwnValue {
     }
 }
 
-/// Words that the server put together: an error's text, a list of argument names that it checked.
+/// Words that the server put together or has checked: an error's text, an argument's name, a link's value.
 pub struct Words(pub String);
+
+impl From<Vec<Words>> for OwnValue {
+    fn from(list: Vec<Words>) -> Self {
+        Self(list.into_iter().map(|words| words.0).collect())
+    }
+}
 
 impl From<Words> for OwnValue {
     fn from(words: Words) -> Self {

@@ -92,6 +92,12 @@ impl Arguments {
         }
     }
 
+    /// A text argument that has to be there.
+    pub fn required_text(&self, name: &'static str) -> Result<&str, Wrong> {
+        self.text(name)?
+            .ok_or_else(|| Wrong(format!("{name} is missing.")))
+    }
+
     /// An optional integer argument within bounds, both included.
     pub fn integer(&self, name: &'static str, least: u64, most: u64) -> Result<Option<u64>, Wrong> {
         match self.value(name) {

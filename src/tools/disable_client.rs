@@ -1,6 +1,7 @@
 //! `disable_client`: withdraws access. It asks nobody, and is the only change that does not: an operator
 //! who cuts a peer off should not have to answer a dialog first.
 
+use super::change::{Change, Found};
 use super::get_client::read;
 use super::{Answer, Arguments, Failure, Hints, Run, Tool, schema};
 use crate::wg_easy::WgEasy;
@@ -28,38 +29,27 @@ async fn run(arguments: Arguments, wg_easy: WgEasy) -> Result<Answer, Failure> {
     let id = arguments.client_id()?;
     read(&wg_easy, id).await?;
     let Err(error) = wg_easy.disable(id).await else {
-        return Ok(super::changed(id, None));
+        return Ok(super::changed(id));
     };
-    if !error.may_have_been_applied() {
-        return Err(Failure::Change(format!(
-            "Client {} was not disabled. {error}",
-            id.as_u64()
-        )));
-    }
-    match read(&wg_easy, id)
+    let change = Change {
+        in_place: format!("client {id} is disabled"),
+        not_in_place: format!("client {id} is not disabled"),
+        look_with: "get_client",
+    };
+    let read_back = async {
+        match read(&wg_easy, id)
+            .await
+            .map(|record| record.boolean("enabled"))
+        {
+            Ok(Some(false)) => Found::InPlace,
+            Ok(Some(true)) => Found::NotInPlace,
+            Ok(None) | Err(_) => Found::Unknown,
+        }
+    };
+    change
+        .settle(error, read_back, |warning| {
+            super::changed(id).with("warning", warning)
+        })
         .await
-        .map(|record| record.boolean("enabled"))
-    {
-        Ok(Some(false)) => Ok(super::changed(
-            id,
-            Some(
-                "wg-easy answered with an error, but reading back shows that the client is disabled. An open \
-                 connection may last until the tunnel is reloaded: check wg-easy's log.",
-            ),
-        )),
-        Ok(Some(true)) => Err(Failure::Change(format!(
-            "Client {} is not disabled: wg-easy answered with an error, and reading back shows that it is still \
-             enabled. {error}",
-            id.as_u64()
-        ))),
-        Err(Failure::NoSuchClient(_)) => Err(Failure::Change(format!(
-            "Client {} is gone: it was there before, and reading back finds no such client. {error}",
-            id.as_u64()
-        ))),
-        Ok(None) | Err(_) => Err(Failure::Change(format!(
-            "Whether client {} is disabled could not be determined: the change was sent, wg-easy answered with an \
-             error, and reading back failed too. Look with get_client before you try again. {error}",
-            id.as_u64()
-        ))),
-    }
+        .answer
 }

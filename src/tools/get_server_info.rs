@@ -59,7 +59,8 @@ fn with_section(
         .map_err(Failure::from)
         .and_then(|body| Record::from_body(&body, table).map_err(Failure::from));
     match record {
-        Ok(record) => answer.with_upstream(name, record.shape()),
+        // An `error` of wg-easy's own would be taken for ours.
+        Ok(record) => answer.with_upstream(name, record.shape().without("error")),
         Err(failure) => answer.with_failed_section(name, Words(failure.to_string())),
     }
 }

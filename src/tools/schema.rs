@@ -55,6 +55,21 @@ pub fn client_id() -> Value {
     })
 }
 
+/// The token of the two-call fallback, as every guarded tool takes it.
+pub fn confirm_token() -> Value {
+    text(
+        "Only when an earlier call answered with a token because no dialog could be shown: that token",
+    )
+}
+
+/// When a client expires.
+pub fn expiry(about: &str) -> Value {
+    text(&format!(
+        "{about}. An ISO 8601 date (2026-12-31 means 00:00 UTC at the start of that day) or a date and time with its \
+         offset (2026-12-31T18:00:00+01:00)"
+    ))
+}
+
 /// The largest id that JavaScript, which wg-easy is written in, can hold exactly: 2^53 - 1.
 pub const MAX_ID: u64 = (1 << 53) - 1;
 

@@ -73,6 +73,15 @@ impl Untrusted<Map<String, Value>> {
 }
 
 impl Shaped {
+    /// Without a field whose name means something of the server's own where the value goes.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        if let Value::Object(fields) = &mut self.0 {
+            fields.shift_remove(name);
+        }
+        self
+    }
+
     /// The value, to be put into an answer.
     pub fn into_value(self) -> Value {
         self.0

@@ -89,6 +89,11 @@ pub(super) struct Request {
 }
 
 impl Http {
+    /// The URL of a path below the instance's base.
+    pub(super) fn url(&self, path: &str) -> reqwest::Url {
+        self.base.join(path)
+    }
+
     pub(super) fn new(connection: &Connection, limits: Limits) -> Result<Self, SetupError> {
         let base = connection.url.clone();
         let tls = tls::client_config(&connection.tls, base.is_https())?;

@@ -176,6 +176,16 @@ impl WgEasy {
         self.write(Method::POST, path, None).await.map(drop)
     }
 
+    /// The URL from which anybody can fetch a configuration once.
+    pub fn link_url(&self, token: &record::LinkToken) -> String {
+        self.http.url(&Self::link_path(token)).into()
+    }
+
+    /// The path of that URL, below the web UI's.
+    pub fn link_path(token: &record::LinkToken) -> String {
+        format!("/cnf/{}", token.as_str())
+    }
+
     /// Sends nothing more: calls that have not been sent, and later ones, end with
     /// [`Error::Stopping`]. Those that have been sent go on.
     pub fn close(&self) {

