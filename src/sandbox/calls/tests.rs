@@ -1,3 +1,9 @@
+#![allow(
+    clippy::cast_sign_loss,
+    clippy::unnecessary_cast,
+    reason = "flags and numbers that libc declares as signed, on one C library or on both"
+)]
+
 use super::super::filter::machine::{self, Call};
 use super::*;
 use std::collections::BTreeSet;

@@ -9,7 +9,7 @@
 //! - `PORT without FEATURE` plays a kernel that does not have it, and gives the report alone.
 
 use std::fmt::Debug;
-use std::io;
+use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -38,7 +38,7 @@ fn probe() {
     if arguments[1] == "fatal" {
         sandbox::apply(&plan);
         let outcome = fatal(arguments[2]);
-        eprintln!("{}", json!({ "survived": outcome }));
+        say(&json!({ "survived": outcome }));
         return;
     }
     if arguments[1] == "without" {
@@ -68,10 +68,12 @@ fn print(report: &Report, tried: Map<String, Value>) {
         .map(|one| (one.name.to_owned(), state(&one.state)))
         .collect();
     let line = report.to_string();
-    eprintln!(
-        "{}",
-        json!({ "report": states, "line": line, "tried": tried })
-    );
+    say(&json!({ "report": states, "line": line, "tried": tried }));
+}
+
+fn say(finding: &Value) {
+    let line = format!("{finding}\n");
+    io::stderr().write_all(line.as_bytes()).unwrap();
 }
 
 /// Makes the kernel answer as one does that was built without a feature.
@@ -84,7 +86,7 @@ fn hide(feature: &str) {
     let filter = SeccompFilter::new(
         [(call, Vec::new())].into_iter().collect(),
         SeccompAction::Allow,
-        SeccompAction::Errno(error as u32),
+        SeccompAction::Errno(error.unsigned_abs()),
         std::env::consts::ARCH.try_into().unwrap(),
     )
     .unwrap();
@@ -191,7 +193,7 @@ fn attempts(port: u16, other: u16, outside: &Path, name: &str) -> Map<String, Va
         ("vsock", AddressFamily::VSOCK, SocketType::STREAM, None),
         (
             "kernel crypto",
-            AddressFamily::from_raw(libc::AF_ALG as u16),
+            AddressFamily::from_raw(u16::try_from(libc::AF_ALG).unwrap()),
             SocketType::SEQPACKET,
             None,
         ),
