@@ -67,7 +67,8 @@ fn protect(plan: &Plan) {
     let report = sandbox::apply(plan);
     match report.is_complete() {
         true => diagnostics::info(&report.to_string()),
-        false => diagnostics::warn(&report.to_string()),
+        // Nobody should believe in what is not there.
+        false => diagnostics::warn_always(&report.to_string()),
     }
 }
 

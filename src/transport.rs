@@ -11,6 +11,7 @@ use rmcp::model::{ErrorCode, JsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
@@ -38,9 +39,14 @@ pub const KNOWN_METHODS: [&str; 5] = [
 pub struct Stdio<R, W> {
     lines: Lines<R>,
     out: Arc<Outbox<W>>,
+    /// The answer to a line that is not handed on, while it is being written. It outlives a dropped
+    /// `receive`, as a line does: rmcp drops that whenever it has something to send itself.
+    refusing: Option<Refusing>,
     ended: CancellationToken,
     begun: bool,
 }
+
+type Refusing = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Stdio<R, W> {
     /// A session over `input` and `output`. `ended` is cancelled when either comes to its end.
@@ -57,6 +63,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Stdio<R, W> {
                 sent: Notify::new(),
                 ended: ended.clone(),
             }),
+            refusing: None,
             ended,
             begun: false,
         }
@@ -84,6 +91,10 @@ where
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
+            if let Some(refusing) = &mut self.refusing {
+                refusing.await;
+                self.refusing = None;
+            }
             self.out.drained().await;
             let line = match self.lines.next().await {
                 Read::Line => std::mem::take(&mut self.lines.line),
@@ -92,7 +103,7 @@ where
                         ErrorCode::INVALID_REQUEST,
                         "The line is longer than 1 MiB and was not read",
                     );
-                    refusal.send(&self.out).await;
+                    self.refusing = Some(Box::pin(refusal.send(&self.out)));
                     continue;
                 }
                 Read::End => {
@@ -110,7 +121,7 @@ where
                         return Some(message);
                     }
                 }
-                Err(Some(refusal)) => refusal.send(&self.out).await,
+                Err(Some(refusal)) => self.refusing = Some(Box::pin(refusal.send(&self.out))),
                 Err(None) => {}
             }
         }
@@ -255,9 +266,15 @@ impl Refusal {
         Self::new(&format!(r#""id":{id},"#), code, says)
     }
 
-    async fn send<W: AsyncWrite + Unpin>(self, out: &Arc<Outbox<W>>) {
-        // A failed write ends the session by itself.
-        let _ = Outbox::enter(out).write(self.0).await;
+    fn send<W: AsyncWrite + Unpin>(
+        self,
+        out: &Arc<Outbox<W>>,
+    ) -> impl Future<Output = ()> + use<W> {
+        let place = Outbox::enter(out);
+        async move {
+            // A failed write ends the session by itself.
+            let _ = place.write(self.0).await;
+        }
     }
 
     fn new(id: &str, code: ErrorCode, says: &str) -> Self {

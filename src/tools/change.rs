@@ -15,6 +15,8 @@ pub(super) enum Found {
     InPlace,
     /// It is not.
     NotInPlace,
+    /// The client is no longer there: somebody deleted it meanwhile.
+    Gone,
     /// That cannot be told.
     Unknown,
 }
@@ -63,6 +65,12 @@ impl Change {
                 outcome: Outcome::NotApplied,
                 answer: Err(Failure::Change(format!(
                     "The change is not in place: reading back shows that {not_in_place}. {error}"
+                ))),
+            },
+            Found::Gone => Done {
+                outcome: Outcome::NotApplied,
+                answer: Err(Failure::Change(format!(
+                    "The client is gone: it was there before the change, and reading back finds no such client. {error}"
                 ))),
             },
             Found::Unknown => Done {

@@ -43,6 +43,7 @@ async fn run(arguments: Arguments, wg_easy: WgEasy) -> Result<Answer, Failure> {
         {
             Ok(Some(false)) => Found::InPlace,
             Ok(Some(true)) => Found::NotInPlace,
+            Err(Failure::NoSuchClient(_)) => Found::Gone,
             Ok(None) | Err(_) => Found::Unknown,
         }
     };

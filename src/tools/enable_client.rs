@@ -87,7 +87,8 @@ async fn act(id: ClientId, wg_easy: WgEasy, approval: Approval) -> Done {
             .map(|record| record.boolean("enabled"))
         {
             Ok(Some(true)) => Found::InPlace,
-            Ok(Some(false)) | Err(Failure::NoSuchClient(_)) => Found::NotInPlace,
+            Ok(Some(false)) => Found::NotInPlace,
+            Err(Failure::NoSuchClient(_)) => Found::Gone,
             Ok(None) | Err(_) => Found::Unknown,
         }
     };

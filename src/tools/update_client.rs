@@ -130,8 +130,10 @@ impl Plan {
             look_with: "get_client",
         };
         let read_back = async {
-            let Ok(after) = read(&wg_easy, id).await else {
-                return Found::Unknown;
+            let after = match read(&wg_easy, id).await {
+                Ok(after) => after,
+                Err(Failure::NoSuchClient(_)) => return Found::Gone,
+                Err(_) => return Found::Unknown,
             };
             let fields = changes.fields();
             let set =

@@ -7,6 +7,7 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Client, Method, Response, StatusCode};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
 
 use super::SetupError;
 use super::auth::{Admission, Auth, Verdict};
@@ -71,6 +72,7 @@ pub(super) struct Http {
     reads: Semaphore,
     /// One permit: wg-easy does not do parallel changes well.
     writes: Semaphore,
+    closed: CancellationToken,
     last_answer: Mutex<Option<Instant>>,
 }
 
@@ -124,6 +126,7 @@ impl Http {
             auth: Auth::new(connection, limits.refusal),
             reads: Semaphore::new(limits.reads),
             writes: Semaphore::new(1),
+            closed: CancellationToken::new(),
             last_answer: Mutex::new(None),
             base,
             limits,
@@ -131,10 +134,14 @@ impl Http {
     }
 
     /// Sends a request that changes nothing, a few at a time. One that failed because its kept
-    /// connection had been closed meanwhile is sent once more on a new one.
+    /// connection had been closed meanwhile is sent once more on a new one. It ends when this is
+    /// closed: a change must not hold up the end while it still only looks.
     pub(super) async fn read(&self, request: Request) -> Result<Vec<u8>, Error> {
         let _permit = self.permit(&self.reads, &request).await?;
-        self.exchange(&request, true).await
+        tokio::select! {
+            answer = self.exchange(&request, true) => answer,
+            () = self.closed.cancelled() => Err(Error::Stopping),
+        }
     }
 
     /// Sends a request that changes something, one at a time, and never twice.
@@ -143,8 +150,9 @@ impl Http {
         self.exchange(&request, false).await
     }
 
-    /// Sends nothing more. Requests that were sent go on.
+    /// Sends nothing more, and gives up reads. Changes that were sent go on.
     pub(super) fn close(&self) {
+        self.closed.cancel();
         self.reads.close();
         self.writes.close();
     }

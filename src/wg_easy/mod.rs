@@ -186,8 +186,8 @@ impl WgEasy {
         format!("/cnf/{}", token.as_str())
     }
 
-    /// Sends nothing more: calls that have not been sent, and later ones, end with
-    /// [`Error::Stopping`]. Those that have been sent go on.
+    /// Sends nothing more: reads, and changes that have not been sent, end with [`Error::Stopping`], now
+    /// and later. Changes that have been sent go on.
     pub fn close(&self) {
         self.http.close();
     }
