@@ -1,6 +1,7 @@
 //! `wg-easy-mcp`: an MCP server that administers a wg-easy v15 instance.
 
 pub mod approval;
+pub mod check;
 pub mod command_line;
 pub mod config;
 pub mod diagnostics;

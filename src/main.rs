@@ -1,8 +1,9 @@
 //! The program: the order in which it starts, and nothing else.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
+use wg_easy_mcp::check::Check;
 use wg_easy_mcp::command_line::{self, Command};
 use wg_easy_mcp::config::{self, Config, ConfigError};
 use wg_easy_mcp::diagnostics;
@@ -18,7 +19,7 @@ fn main() -> ExitCode {
     match Command::parse(std::env::args_os().skip(1)) {
         Ok(Command::Version) => print(&command_line::version()),
         Ok(Command::Help) => print(&command_line::help()),
-        Ok(Command::Check { json }) => check(configure(environment), json),
+        Ok(Command::Check { json }) => check(environment, json),
         Ok(Command::Serve) => match configure(environment) {
             Ok(config) => serve(config),
             Err(error) => refuse(&error.to_string()),
@@ -80,10 +81,17 @@ fn end() -> ExitCode {
     std::process::exit(0)
 }
 
-fn check(config: Result<Config, ConfigError>, _json: bool) -> ExitCode {
-    match config {
-        Ok(_config) => ExitCode::SUCCESS,
-        Err(error) => refuse(&error.to_string()),
+fn check(environment: Environment, json: bool) -> ExitCode {
+    let check = Check::prepare(Config::parse(environment, catalogue()));
+    let report = sandbox::apply(&check.plan());
+    let findings = check.run(&report);
+    let text = match json {
+        true => findings.json(),
+        false => findings.text(std::io::stdout().is_terminal()),
+    };
+    match print(&text) {
+        ExitCode::SUCCESS if findings.is_ok() => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
     }
 }
 

@@ -62,7 +62,7 @@ pub fn apply(plan: &Plan) -> Report {
     // The filter comes last: it refuses what the others are made with.
     Report(vec![
         protection("core dumps off", no_core_dumps()),
-        protection("memory closed to other processes", not_dumpable()),
+        protection("memory closed", not_dumpable()),
         protection("no new privileges", no_new_privileges()),
         protection("Landlock", reach::restrict(plan)),
         protection("system call filter", calls::refuse()),

@@ -11,6 +11,7 @@
 )]
 
 mod architecture;
+mod check;
 mod client_id;
 mod disable_client;
 mod ending;

@@ -66,6 +66,14 @@ fn assert_refused(output: &Output) -> String {
     text
 }
 
+/// Exit 1, nothing on stderr, and the finding on stdout, which is returned.
+fn assert_check_fails(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+    assert_shows_nothing(output);
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
 /// A complete configuration in which every secret is planted, with `pairs` in the place of what they
 /// name.
 fn complete<'a>(pairs: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
@@ -179,9 +187,12 @@ fn each_wrong_value_is_refused_in_one_line_that_names_the_variable() {
         ("WG_EASY_", &[("WG_EASY_Hunter2PLANTED", "1")]),
     ];
     for (named, pairs) in cases {
-        for arguments in [&[][..], &["check"]] {
-            let line = assert_refused(&run(arguments, &complete(pairs)));
-            assert!(line.contains(named), "{pairs:?}: {line}");
+        let variables = complete(pairs);
+        for said in [
+            assert_refused(&run(&[], &variables)),
+            assert_check_fails(&run(&["check"], &variables)),
+        ] {
+            assert!(said.contains(named), "{pairs:?}: {said}");
         }
     }
 }
@@ -199,8 +210,11 @@ fn every_variable_refuses_what_is_not_text() {
 #[test]
 fn a_secret_in_every_variable_at_once_is_not_shown() {
     let all: Vec<_> = VARIABLES.iter().map(|v| (v.name, PLANTED)).collect();
-    for arguments in [&[][..], &["check"], &["check", "--json"], &["--nothing"]] {
+    for arguments in [&[][..], &["--nothing"]] {
         assert_refused(&run(arguments, &all));
+    }
+    for arguments in [&["check"][..], &["check", "--json"]] {
+        assert_check_fails(&run(arguments, &all));
     }
     for argument in ["--help", "--version"] {
         let output = run(&[argument], &all);
