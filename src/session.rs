@@ -19,8 +19,8 @@ use tokio_util::task::TaskTracker;
 /// before and after, the process is gone within two seconds.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// How long a change that has been sent may take to be answered: the time of a whole exchange, and of
-/// the one that reads back what became of it.
+/// How long a change that has been sent may take to be answered: the time of a whole exchange and some.
+/// It is not read back any more; what became of one that ends in an error is then not known.
 const LAST_CHANGE: Duration = Duration::from_secs(65);
 
 /// Why there was no session.

@@ -7,9 +7,10 @@
 
 use crate::untrusted::json;
 use rmcp::RoleServer;
-use rmcp::model::{ErrorCode, JsonRpcMessage};
+use rmcp::model::{ClientNotification, ErrorCode, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
+use std::collections::HashSet;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -44,6 +45,9 @@ pub struct Stdio<R, W> {
     refusing: Option<Refusing>,
     ended: CancellationToken,
     begun: bool,
+    /// The requests that have not been answered. rmcp would leave one of two with the same id without
+    /// an answer.
+    open: HashSet<RequestId>,
 }
 
 type Refusing = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -66,6 +70,33 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Stdio<R, W> {
             refusing: None,
             ended,
             begun: false,
+            open: HashSet::new(),
+        }
+    }
+}
+
+impl<R, W> Stdio<R, W> {
+    /// Keeps track of which requests are open, and refuses one whose id is in use.
+    fn admit(&mut self, message: &RxJsonRpcMessage<RoleServer>) -> Result<(), Refusal> {
+        match message {
+            JsonRpcMessage::Request(request) if !self.open.insert(request.id.clone()) => {
+                let id = serde_json::to_string(&request.id).unwrap_or_default();
+                Err(Refusal::to(
+                    &id,
+                    ErrorCode::INVALID_REQUEST,
+                    "A request with this id has not been answered yet",
+                ))
+            }
+            JsonRpcMessage::Notification(message) => {
+                // A cancelled request is not answered, so its id is free again.
+                if let ClientNotification::CancelledNotification(cancelled) = &message.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.open.remove(id);
+                }
+                Ok(())
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -81,6 +112,11 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        match &message {
+            JsonRpcMessage::Response(answer) => _ = self.open.remove(&answer.id),
+            JsonRpcMessage::Error(answer) => _ = answer.id.as_ref().map(|id| self.open.remove(id)),
+            _ => {}
+        }
         // Counted when it is queued, not when its turn comes.
         let place = Outbox::enter(&self.out);
         async move {
@@ -117,8 +153,10 @@ where
             match parse(&line) {
                 Ok(message) => {
                     self.begun |= matches!(message, JsonRpcMessage::Request(_));
-                    if self.begun {
-                        return Some(message);
+                    match self.admit(&message) {
+                        Ok(()) if self.begun => return Some(message),
+                        Ok(()) => {}
+                        Err(refusal) => self.refusing = Some(Box::pin(refusal.send(&self.out))),
                     }
                 }
                 Err(Some(refusal)) => self.refusing = Some(Box::pin(refusal.send(&self.out))),
@@ -442,6 +480,25 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn of_two_open_requests_with_one_id_the_second_is_refused() {
+        let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+        let cancelled = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}\n";
+        let input = [ping, ping, cancelled, ping].concat();
+        let (answers, output) = tokio::io::duplex(4096);
+        let mut stdio = Stdio::new(input.as_bytes(), output, CancellationToken::new());
+        for _ in 0..3 {
+            assert!(stdio.receive().await.is_some());
+        }
+        assert!(stdio.receive().await.is_none());
+        let mut first = String::new();
+        BufReader::new(answers).read_line(&mut first).await.unwrap();
+        assert!(
+            first.contains("-32600") && first.contains("\"id\":1"),
+            "{first}"
+        );
+    }
+
+    #[tokio::test]
     async fn what_comes_before_the_first_request_does_not_end_the_session() {
         let input = concat!(
             "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n",
@@ -461,7 +518,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_does_not_read_stops_being_read() {
-        let input = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n".repeat(1000);
+        let input: String = (1..=1000)
+            .map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n"))
+            .collect();
         let (_unread, output) = tokio::io::duplex(16);
         let mut stdio = Stdio::new(input.as_bytes(), output, CancellationToken::new());
         let mut unsent = Vec::new();
@@ -471,7 +530,7 @@ mod tests {
             received += 1;
             unsent.push(stdio.send(JsonRpcMessage::response(
                 rmcp::model::ServerResult::empty(()),
-                rmcp::model::RequestId::Number(received),
+                RequestId::Number(received),
             )));
         }
         assert_eq!(received, 256);

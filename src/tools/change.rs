@@ -7,7 +7,8 @@
 use super::answer::Words;
 use super::{Done, Failure};
 use crate::diagnostics::Outcome;
-use crate::wg_easy::Error;
+use crate::wg_easy::record::ClientList;
+use crate::wg_easy::{ClientId, Error, WgEasy};
 
 /// What reading back found.
 pub(super) enum Found {
@@ -19,6 +20,16 @@ pub(super) enum Found {
     Gone,
     /// That cannot be told.
     Unknown,
+}
+
+/// Whether a client that is not to be found is gone. A 404 alone does not say so, since a proxy that has
+/// lost its way to wg-easy answers with one too: the list has to be there, and the client not in it.
+pub(super) async fn is_gone(wg_easy: &WgEasy, id: ClientId) -> bool {
+    let Ok(body) = wg_easy.clients().await else {
+        return false;
+    };
+    ClientList::from_body(body)
+        .is_ok_and(|list| list.skipped() == 0 && list.client(id.as_u64()).is_none())
 }
 
 /// How a change is spoken of.
@@ -48,11 +59,18 @@ impl Change {
         if !error.may_have_been_applied() {
             return Done {
                 outcome: Outcome::Failed,
-                answer: Err(Failure::Change(format!(
-                    "Nothing was changed: {not_in_place}. {error}"
-                ))),
+                // How things are was not looked at: what was refused may be in place already.
+                answer: Err(Failure::Change(format!("Nothing was changed. {error}"))),
             };
         }
+        let still_open = match error {
+            Error::Timeout { .. } => {
+                format!(
+                    "wg-easy has taken it and may still carry it out: look with {look_with} before you try again. "
+                )
+            }
+            _ => String::new(),
+        };
         match read_back.await {
             Found::InPlace => Done {
                 outcome: Outcome::Applied,
@@ -64,7 +82,7 @@ impl Change {
             Found::NotInPlace => Done {
                 outcome: Outcome::NotApplied,
                 answer: Err(Failure::Change(format!(
-                    "The change is not in place: reading back shows that {not_in_place}. {error}"
+                    "The change is not in place: reading back shows that {not_in_place}. {still_open}{error}"
                 ))),
             },
             Found::Gone => Done {

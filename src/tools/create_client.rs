@@ -87,7 +87,7 @@ async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
     );
     question = question.cost(match &expiry {
         Some(expiry) => expiry.meaning(Timestamp::now()),
-        None => "It never expires.".to_owned(),
+        None => "The client never expires.".to_owned(),
     });
     if namesakes > 0 {
         question = question.cost(format!(

@@ -1,11 +1,10 @@
 //! `delete_client`: destroys a client and its keys.
 
-use super::change::{Change, Found};
-use super::get_client::read;
+use super::change::{Change, Found, is_gone};
+use super::get_client::{read, shown_name};
 use super::{Answer, Arguments, Done, Failure, Hints, Prepared, Run, Tool, schema};
 use crate::approval::{Approval, Question};
 use crate::diagnostics::Outcome;
-use crate::untrusted::Line;
 use crate::wg_easy::{ClientId, WgEasy};
 
 pub(super) static TOOL: Tool = Tool {
@@ -60,7 +59,7 @@ async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
          re-creating the client gives them a different key they have to install.",
     )
     .hint("Tick to delete the client for good.")
-    .value("Client", &record.line("name").unwrap_or_else(|| Line::new("")));
+    .value("Client", &shown_name(&record));
     Ok((
         question,
         Box::new(move |approval| Box::pin(act(id, wg_easy, approval))),
@@ -83,9 +82,9 @@ async fn act(id: ClientId, wg_easy: WgEasy, approval: Approval) -> Done {
     };
     let read_back = async {
         match read(&wg_easy, id).await {
-            Ok(_) => Found::NotInPlace,
-            Err(Failure::NoSuchClient(_)) => Found::InPlace,
-            Err(_) => Found::Unknown,
+            Ok(record) if record.integer("id") == Some(id.as_u64()) => Found::NotInPlace,
+            Err(Failure::NoSuchClient(_)) if is_gone(&wg_easy, id).await => Found::InPlace,
+            Ok(_) | Err(_) => Found::Unknown,
         }
     };
     change

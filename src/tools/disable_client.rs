@@ -1,7 +1,7 @@
 //! `disable_client`: withdraws access. It asks nobody, and is the only change that does not: an operator
 //! who cuts a peer off should not have to answer a dialog first.
 
-use super::change::{Change, Found};
+use super::change::{Change, Found, is_gone};
 use super::get_client::read;
 use super::{Answer, Arguments, Failure, Hints, Run, Tool, schema};
 use crate::wg_easy::WgEasy;
@@ -43,7 +43,7 @@ async fn run(arguments: Arguments, wg_easy: WgEasy) -> Result<Answer, Failure> {
         {
             Ok(Some(false)) => Found::InPlace,
             Ok(Some(true)) => Found::NotInPlace,
-            Err(Failure::NoSuchClient(_)) => Found::Gone,
+            Err(Failure::NoSuchClient(_)) if is_gone(&wg_easy, id).await => Found::Gone,
             Ok(None) | Err(_) => Found::Unknown,
         }
     };

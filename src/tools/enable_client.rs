@@ -1,13 +1,14 @@
 //! `enable_client`: re-arms a key pair that is already installed on a peer.
 
-use super::change::{Change, Found};
-use super::get_client::read;
+use super::change::{Change, Found, is_gone};
+use super::get_client::{NOT_KNOWN, read, shown_name};
+use super::values::Expiry;
 use super::{Arguments, Done, Failure, Hints, Prepared, Run, Tool, schema};
 use crate::approval::{Approval, Question};
 use crate::diagnostics::Outcome;
 use crate::untrusted::Line;
-use crate::wg_easy::record::Record;
 use crate::wg_easy::{ClientId, WgEasy};
+use jiff::Timestamp;
 
 pub(super) static TOOL: Tool = Tool {
     name: "enable_client",
@@ -45,28 +46,36 @@ async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
     let mut question = Question::new(
         format!("Enable client {id}?"),
         format!("This will let WireGuard client {id} connect again."),
-    )
-    .cost(COST);
+    );
     if record.boolean("enabled") == Some(true) {
         question =
             question.cost("The client is enabled already, so as things are this changes nothing.");
     }
+    question = question.cost(COST);
+    let expires = match record.line("expiresAt") {
+        Some(line) => {
+            if let Ok(expiry) = Expiry::parse(line.as_str()) {
+                question = question.cost(expiry.meaning_for_enabling(Timestamp::now()));
+            }
+            line
+        }
+        None if record.is_null("expiresAt") => Line::new("never"),
+        None => Line::new(NOT_KNOWN),
+    };
     let question = question
         .hint("Tick to let the client connect.")
-        .value("Client", &shown(&record, "name", ""))
-        .value(
-            "Key pair created",
-            &shown(&record, "createdAt", "not known"),
-        )
-        .value("Expires", &shown(&record, "expiresAt", "never"));
+        .value("Client", &shown_name(&record));
+    let question = keys(question, record.line("createdAt").as_ref()).value("Expires", &expires);
     Ok((
         question,
         Box::new(move |approval| Box::pin(act(id, wg_easy, approval))),
     ))
 }
 
-fn shown(record: &Record, field: &str, otherwise: &str) -> Line {
-    record.line(field).unwrap_or_else(|| Line::new(otherwise))
+/// Adds when the key pair was made that is let in, which wg-easy says in UTC.
+pub(super) fn keys(question: Question, created: Option<&Line>) -> Question {
+    let not_known = Line::new(NOT_KNOWN);
+    question.value("Key pair created (UTC)", created.unwrap_or(&not_known))
 }
 
 async fn act(id: ClientId, wg_easy: WgEasy, approval: Approval) -> Done {
@@ -88,7 +97,7 @@ async fn act(id: ClientId, wg_easy: WgEasy, approval: Approval) -> Done {
         {
             Ok(Some(true)) => Found::InPlace,
             Ok(Some(false)) => Found::NotInPlace,
-            Err(Failure::NoSuchClient(_)) => Found::Gone,
+            Err(Failure::NoSuchClient(_)) if is_gone(&wg_easy, id).await => Found::Gone,
             Ok(None) | Err(_) => Found::Unknown,
         }
     };

@@ -4,10 +4,10 @@
 //! sent, no answer may suggest that there is no link.
 
 use super::answer::Words;
+use super::get_client::shown_name;
 use super::{Answer, Arguments, Done, Failure, Hints, Prepared, Run, Tool, schema};
 use crate::approval::{Approval, Question};
 use crate::diagnostics::Outcome;
-use crate::untrusted::Line;
 use crate::wg_easy::record::{ClientList, OneTimeLink};
 use crate::wg_easy::{ClientId, Error, WgEasy};
 
@@ -93,10 +93,9 @@ async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
         question = question
             .cost("The client is disabled, and the link hands out its configuration all the same.");
     }
-    let name = record.line("name").unwrap_or_else(|| Line::new(""));
     let question = question
         .hint("Tick to make the link.")
-        .value("Client", &name);
+        .value("Client", &shown_name(&record));
     Ok((
         question,
         Box::new(move |approval| Box::pin(act(id, before, wg_easy, approval))),

@@ -1,6 +1,7 @@
 //! `get_client`: one client in full, its keys redacted.
 
 use super::{Answer, Arguments, Failure, Hints, Run, Tool, schema};
+use crate::untrusted::Line;
 use crate::wg_easy::record::{CLIENT, Record};
 use crate::wg_easy::{ClientId, Error, WgEasy};
 
@@ -25,6 +26,14 @@ async fn run(arguments: Arguments, wg_easy: WgEasy) -> Result<Answer, Failure> {
     arguments.only(&["clientId"])?;
     let record = read(&wg_easy, arguments.client_id()?).await?;
     Ok(Answer::from_wg_easy().with_record(record.shape()))
+}
+
+/// What a question shows in the place of a value that wg-easy did not give, or not as what it should be.
+pub(super) const NOT_KNOWN: &str = "not known";
+
+/// A client's name, as a question shows it.
+pub(super) fn shown_name(record: &Record) -> Line {
+    record.line("name").unwrap_or_else(|| Line::new(NOT_KNOWN))
 }
 
 /// Reads a client; that there is none is said with its id. Every change begins with this, since

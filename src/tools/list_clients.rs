@@ -4,9 +4,11 @@ use super::answer::{Entries, MARKER};
 use super::arguments::Wrong;
 use super::schema::MAX_ID;
 use super::{Answer, Arguments, Failure, Hints, Run, Tool, schema};
+use crate::untrusted::Untrusted;
 use crate::untrusted::budget::MAX_CHARS;
 use crate::wg_easy::WgEasy;
 use crate::wg_easy::record::{CLIENT, ClientList, Row};
+use rmcp::model::JsonObject;
 use serde_json::json;
 
 /// The most clients in one answer, when `limit` asks for so many and they fit.
@@ -96,6 +98,17 @@ async fn run(arguments: Arguments, wg_easy: WgEasy) -> Result<Answer, Failure> {
     let request = Request::read(&arguments)?;
     let list = ClientList::from_body(wg_easy.clients().await?)?;
     Ok(request.answer(&list))
+}
+
+/// What a call with these arguments is answered where wg-easy sends this body. `None` where either is
+/// no good. For tests that look at what becomes of a body and have no wg-easy to send it.
+pub fn list_clients_answer(
+    arguments: JsonObject,
+    body: Vec<u8>,
+) -> Option<rmcp::model::CallToolResult> {
+    let request = Request::read(&Arguments::new(arguments)).ok()?;
+    let list = ClientList::from_body(Untrusted::new(body)).ok()?;
+    request.answer(&list).into_result().ok()
 }
 
 /// What a call asks for.

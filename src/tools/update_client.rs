@@ -6,7 +6,7 @@
 mod changes;
 
 use super::answer::Words;
-use super::change::{Change, Found};
+use super::change::{Change, Found, is_gone};
 use super::{Answer, Arguments, Done, Failure, Hints, Prepared, Run, Tool, schema};
 use crate::approval::Approval;
 use crate::diagnostics::Outcome;
@@ -126,13 +126,15 @@ impl Plan {
         };
         let change = Change {
             in_place: format!("every field of client {id} has the value it was given"),
-            not_in_place: format!("no field of client {id} has changed"),
+            not_in_place: format!("none of these fields of client {id} has changed"),
             look_with: "get_client",
         };
         let read_back = async {
             let after = match read(&wg_easy, id).await {
                 Ok(after) => after,
-                Err(Failure::NoSuchClient(_)) => return Found::Gone,
+                Err(Failure::NoSuchClient(_)) if is_gone(&wg_easy, id).await => {
+                    return Found::Gone;
+                }
                 Err(_) => return Found::Unknown,
             };
             let fields = changes.fields();

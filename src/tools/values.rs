@@ -80,6 +80,15 @@ impl Expiry {
         &self.text
     }
 
+    /// What the expiry means for a client that is to be enabled.
+    pub(super) fn meaning_for_enabling(&self, now: Timestamp) -> String {
+        if self.instant <= now {
+            "Its expiry is past, so as things are wg-easy will refuse to enable it.".to_owned()
+        } else {
+            self.meaning(now)
+        }
+    }
+
     /// What the expiry means, in the server's own words; `now` decides whether it is past.
     pub(super) fn meaning(&self, now: Timestamp) -> String {
         let instant = self.instant.strftime("%Y-%m-%d %H:%M:%S UTC");
@@ -111,6 +120,12 @@ fn has_shape(text: &str) -> bool {
                     shape => byte == shape,
                 })
     };
+    // JavaScript knows no offset of a day or more, where the calendar used here knows some.
+    let is_offset = |offset: &str| {
+        (digits(offset, "+00:00") || digits(offset, "-00:00"))
+            && offset.get(1..3).is_some_and(|hours| hours < "24")
+            && offset.get(4..).is_some_and(|minutes| minutes < "60")
+    };
     let Some((date, rest)) = text.split_at_checked("0000-00-00".len()) else {
         return false;
     };
@@ -130,7 +145,7 @@ fn has_shape(text: &str) -> bool {
             .checked_sub("+00:00".len())
             .and_then(|at| time.split_at_checked(at))
         {
-            Some((time, offset)) if digits(offset, "+00:00") || digits(offset, "-00:00") => time,
+            Some((time, offset)) if is_offset(offset) => time,
             _ => return false,
         },
     };
@@ -282,6 +297,9 @@ mod tests {
             " 2026-12-31",
             "2026-12-31T18:00:00.Z",
             "2026-12-31T18Z",
+            "2026-12-31T18:00:00+24:00",
+            "2026-12-31T18:00:00-25:59",
+            "2026-12-31T18:00:00+01:60",
             "２０２６-12-31",
         ] {
             assert!(Expiry::parse(wrong).is_err(), "{wrong}");

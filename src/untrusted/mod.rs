@@ -61,6 +61,11 @@ impl Untrusted<Map<String, Value>> {
         self.0.get(field)?.as_str().map(Line::new)
     }
 
+    /// Whether a field is there and `null`.
+    pub fn is_null(&self, field: &str) -> bool {
+        self.0.get(field).is_some_and(Value::is_null)
+    }
+
     /// A field that is a non-negative integer.
     pub fn integer(&self, field: &str) -> Option<u64> {
         self.0.get(field)?.as_u64()

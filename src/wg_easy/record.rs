@@ -5,7 +5,7 @@
 //! apart. A field that fails its check is left out: never the whole record, never the whole list. A
 //! field that no table names (a newer release has it) is passed on whatever its type.
 
-use crate::untrusted::{Untrusted, json};
+use crate::untrusted::{Line, Untrusted, json};
 use serde_json::{Map, Value};
 
 /// A record that wg-easy sent, every field of the table exactly of its type.
@@ -314,7 +314,10 @@ pub struct Malformed;
 
 /// A client as it has to be sent back when some of it changes.
 #[derive(Debug)]
-pub struct Updatable(Untrusted<Map<String, Value>>);
+pub struct Updatable {
+    fields: Untrusted<Map<String, Value>>,
+    created: Option<Line>,
+}
 
 /// Why a client cannot be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -345,7 +348,12 @@ impl Updatable {
                 fields.insert(field.name.to_owned(), value);
             }
         }
-        Ok(Self(Untrusted::new(fields)))
+        let created = members.iter().rev().find(|(name, _)| name == "createdAt");
+        let created = created.and_then(|(_, raw)| serde_json::from_str::<String>(raw).ok());
+        Ok(Self {
+            fields: Untrusted::new(fields),
+            created: created.map(|created| Line::new(&created)),
+        })
     }
 
     /// What to send: everything as it was, save what `changes` names.
@@ -353,7 +361,7 @@ impl Updatable {
         &self,
         changes: &[(&'static str, Value)],
     ) -> Result<Map<String, Value>, NotUpdatable> {
-        let mut fields = self.0.as_sent().clone();
+        let mut fields = self.fields.as_sent().clone();
         for (name, value) in changes {
             match fields.get_mut(*name) {
                 Some(field) => *field = value.clone(),
@@ -365,26 +373,31 @@ impl Updatable {
 
     /// Whether a field has this value.
     pub fn has(&self, name: &str, value: &Value) -> bool {
-        self.0.as_sent().get(name) == Some(value)
+        self.fields.as_sent().get(name) == Some(value)
     }
 
     /// Whether a field has the same value in both.
     pub fn same(&self, other: &Self, name: &str) -> bool {
-        self.0.as_sent().get(name) == other.0.as_sent().get(name)
+        self.fields.as_sent().get(name) == other.fields.as_sent().get(name)
     }
 
-    /// A field as people read it: a text as it is, a list with commas, `null` as `none`.
-    pub fn line(&self, name: &str) -> Option<crate::untrusted::Line> {
-        let shown = match self.0.as_sent().get(name)? {
+    /// When the client, and with it its key pair, was created; not sent back.
+    pub fn created(&self) -> Option<&Line> {
+        self.created.as_ref()
+    }
+
+    /// A field as people read it: a text as it is, a list with commas, nothing for `null`.
+    pub fn line(&self, name: &str) -> Option<Line> {
+        let shown = match self.fields.as_sent().get(name)? {
             Value::String(text) => text.clone(),
             Value::Array(texts) => {
                 let texts: Vec<_> = texts.iter().filter_map(Value::as_str).collect();
                 texts.join(", ")
             }
-            Value::Null => "none".to_owned(),
+            Value::Null => return None,
             value => value.to_string(),
         };
-        Some(crate::untrusted::Line::new(&shown))
+        Some(Line::new(&shown))
     }
 
     /// Reads the entries of a list of texts, without handing one out.
@@ -393,7 +406,7 @@ impl Updatable {
         name: &str,
         read: impl FnOnce(&mut dyn Iterator<Item = &str>) -> T,
     ) -> T {
-        let texts = self.0.as_sent().get(name).and_then(Value::as_array);
+        let texts = self.fields.as_sent().get(name).and_then(Value::as_array);
         read(&mut texts.into_iter().flatten().filter_map(Value::as_str))
     }
 }
@@ -431,7 +444,7 @@ impl Record {
             expires_at: row
                 .get("expiresAt")
                 .and_then(Value::as_str)
-                .map(|text| crate::untrusted::Line::new(text).as_str().to_owned()),
+                .map(|text| Line::new(text).as_str().to_owned()),
         })
     }
 

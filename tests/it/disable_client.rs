@@ -90,22 +90,10 @@ fn a_change_that_did_not_happen_is_said_not_to_have_happened() {
         (Fault::broken_json(), "is not disabled"),
         (Fault::json("{}"), "is not disabled"),
         // It cannot have been.
-        (
-            Fault::status(400),
-            "Nothing was changed: client 1 is not disabled",
-        ),
-        (
-            Fault::status(403),
-            "Nothing was changed: client 1 is not disabled",
-        ),
-        (
-            Fault::status(404),
-            "Nothing was changed: client 1 is not disabled",
-        ),
-        (
-            Fault::redirect("/login"),
-            "Nothing was changed: client 1 is not disabled",
-        ),
+        (Fault::status(400), "Nothing was changed. "),
+        (Fault::status(403), "Nothing was changed. "),
+        (Fault::status(404), "Nothing was changed. "),
+        (Fault::redirect("/login"), "Nothing was changed. "),
     ] {
         let what = format!("{fault:?}");
         let handle = sim.fault(Matcher::new("POST", DISABLE), fault);

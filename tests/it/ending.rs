@@ -153,10 +153,7 @@ fn a_change_that_was_sent_is_awaited_and_those_that_were_not_are_never_sent() {
             let result = server.finish_call(sent, "disable_client");
             assert_eq!(structured(&result)["success"], true, "{end:?}");
             let result = server.finish_call(waiting, "disable_client");
-            assert!(
-                refusal(&result).contains("This server is stopping"),
-                "{end:?}: {result}"
-            );
+            assert!(refusal(&result).contains("stopping"), "{end:?}: {result}");
         }
         assert_ends(&mut server, &format!("{end:?}"));
         assert!(!sim.client(1).unwrap().enabled, "{end:?}");
@@ -208,14 +205,17 @@ fn a_second_signal_changes_nothing() {
 
 #[test]
 fn a_client_that_stopped_reading_does_not_hold_up_the_end() {
-    let sim = with_clients(1);
+    let sim = with_clients(100);
     for end in [End::Input, End::Terminate, End::Interrupt] {
         let mut server = of(&sim, Era::V2026_07_28).start();
-        // Answers of more than a pipe holds.
-        for _ in 0..60 {
-            server.begin_call("get_client_qrcode", json!({"clientId": 1}));
+        // Each answer is more than a pipe holds.
+        for _ in 0..4 {
+            server.begin_call("list_clients", json!({}));
         }
-        sim.wait_count("GET", "/api/client/1/qrcode.svg", 60);
+        sim.wait_until("four answers", |requests| {
+            let answered = requests.iter().filter(|request| request.status.is_some());
+            answered.count() == 4
+        });
         sim.reset_log();
         end.bring_to(&mut server);
         assert_ends(&mut server, &format!("{end:?}"));

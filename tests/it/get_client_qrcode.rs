@@ -37,7 +37,7 @@ fn draw(svg: &str) -> Pixels {
     assert_eq!(width, height);
     let mut pixels = vec![vec![false; width]; height];
     let (mut x, mut y) = (0, 0);
-    for stroke in between("stroke=\"#000\" d=\"", '"').split_inclusive(|c| c == 'h') {
+    for stroke in between("stroke=\"#000\" d=\"", '"').split_inclusive('h') {
         // A stroke is `M4 4.5h7` or `m2 0h1`; what is split off here is `M4 4.5h` and `7m2 0h`.
         let stroke = stroke.strip_suffix('h').unwrap_or(stroke);
         let (length, pen) = match stroke.find(['M', 'm']) {

@@ -10,15 +10,20 @@
     clippy::indexing_slicing
 )]
 
+mod answers;
 mod architecture;
+mod asking;
 mod check;
 mod client_id;
 mod disable_client;
+mod docs;
 mod ending;
 mod faults;
 mod get_client_config;
 mod get_client_qrcode;
 mod get_server_info;
+mod guarded;
+mod hostile;
 mod limits;
 mod list_clients;
 mod login;

@@ -159,8 +159,10 @@ impl Changes {
             let Some((_, value)) = self.fields.iter().find(|(name, _)| *name == field) else {
                 continue;
             };
-            let old = client.line(field).unwrap_or_else(|| Line::new("none"));
-            question = question.change(label, &old, &Line::new(&shown(value)));
+            let old = client
+                .line(field)
+                .unwrap_or_else(|| Line::new(unset(field)));
+            question = question.change(label, &old, &Line::new(&shown(field, value)));
             // A long list does not fit on one line, and what is not shown is not approved.
             if let Some(texts) = value.as_array() {
                 for part in parts(texts).iter().skip(1) {
@@ -168,7 +170,31 @@ impl Changes {
                 }
             }
         }
+        if self.enables(client) {
+            question = enable_client::keys(question, client.created());
+            if self.expiry.is_none() && !self.sets("expiresAt") {
+                let expires = client.line("expiresAt");
+                question = question.value(
+                    "Expires",
+                    &expires.unwrap_or_else(|| Line::new(unset("expiresAt"))),
+                );
+            }
+        }
         question
+    }
+
+    fn sets(&self, field: &str) -> bool {
+        self.fields.iter().any(|(name, _)| *name == field)
+    }
+
+    /// Whether a client that is disabled is enabled by this.
+    fn enables(&self, client: &Updatable) -> bool {
+        let on = Value::Bool(true);
+        let asked = self
+            .fields
+            .iter()
+            .any(|(name, value)| *name == "enabled" && *value == on);
+        asked && !client.has("enabled", &on)
     }
 
     /// What the changes mean, in the server's own words: nothing in them comes from the caller or from
@@ -187,7 +213,10 @@ impl Changes {
                     .to_owned(),
             );
         } else if !same.is_empty() {
-            said.push(format!("Has this value already: {}.", same.join(", ")));
+            said.push(format!(
+                "These have the given value already: {}.",
+                same.join(", ")
+            ));
         }
         for (field, value) in &self.fields {
             match (*field, value) {
@@ -203,17 +232,24 @@ impl Changes {
                         .map(|expiry| expiry.meaning(Timestamp::now())),
                 ),
                 ("ipv4Address" | "ipv6Address", value) if !client.has(field, value) => said.push(format!(
-                    "It moves the client's {field}: what is allowed for the old address is not for the new one, and the \
-                     configuration that is installed on the peer stops working until it is replaced."
+                    "It gives the client another {field}: rules elsewhere that name the old address no longer fit it, and \
+                     the configuration that is installed on the peer stops working until it is replaced."
                 )),
                 ("serverAllowedIps", Value::Array(networks)) => said.extend(widened(networks, client)),
-                ("allowedIps", Value::Null) => {
-                    said.push("The client's configuration will route the server's default networks into the tunnel.".to_owned());
+                ("allowedIps", value) => {
+                    said.extend(everything(
+                        value.as_array().map_or(&[], Vec::as_slice),
+                        "INTO THE TUNNEL",
+                        |family| format!("the client's configuration then sends all its {family} traffic through the VPN"),
+                    ));
+                    if !client.has(field, value) {
+                        said.push(
+                            "allowedIps stands in the client's own configuration: it limits nothing on the server, and \
+                             takes effect once the peer has installed its configuration anew."
+                                .to_owned(),
+                        );
+                    }
                 }
-                ("allowedIps", Value::Array(networks)) => said.extend(everything(
-                    networks,
-                    "the client's configuration then routes all its traffic of that family into the tunnel",
-                )),
                 _ => {}
             }
         }
@@ -226,33 +262,42 @@ fn widened(networks: &[Value], client: &Updatable) -> Vec<String> {
     let new: Vec<String> = texts(networks).map(str::to_owned).collect();
     let before = client.texts("serverAllowedIps", |texts| Reach::of(texts));
     let beyond = before.beyond(&new).len();
-    let mut said = everything(
-        networks,
-        "the server then sends the traffic of everyone in the VPN for any address of that family to this client, \
-         and accepts any source address from it",
-    );
+    let mut said = everything(networks, "TO THIS CLIENT", |family| {
+        format!(
+            "the server then sends it the {family} traffic of everyone in the VPN, and takes any {family} source address \
+             from it"
+        )
+    });
     if beyond > 0 {
+        let which = match (beyond, new.len()) {
+            (1, 1) => "the one network in it reaches".to_owned(),
+            (1, all) => format!("1 of the {all} networks in it reaches"),
+            (some, all) if some == all => format!("all {all} networks in it reach"),
+            (some, all) => format!("{some} of the {all} networks in it reach"),
+        };
         said.push(format!(
-            "THIS WIDENS serverAllowedIps: {beyond} of its {} network{} reach{} beyond what the client has now. The server \
-             sends traffic for them to this client, and the client can act as every address in them.",
-            new.len(),
-            if new.len() == 1 { "" } else { "s" },
-            if beyond == 1 { "es" } else { "" },
+            "THIS WIDENS serverAllowedIps: {which} beyond what the client has now. The server sends the traffic for every \
+             address in serverAllowedIps to this client, and the client can act as each of them.",
         ));
     }
     said
 }
 
 /// Whether networks cover every address there is, whichever way that is written.
-fn everything(networks: &[Value], means: &str) -> Vec<String> {
+fn everything(networks: &[Value], whereto: &str, means: impl Fn(&str) -> String) -> Vec<String> {
     let reach = Reach::of(texts(networks));
     [
-        (Family::V4, "IPv4 address (0.0.0.0/0)"),
-        (Family::V6, "IPv6 address (::/0)"),
+        (Family::V4, "IPv4", "0.0.0.0/0"),
+        (Family::V6, "IPv6", "::/0"),
     ]
     .into_iter()
-    .filter(|(family, _)| reach.is_everything(*family))
-    .map(|(_, every)| format!("THIS ROUTES EVERY {every}: {means}."))
+    .filter(|(family, ..)| reach.is_everything(*family))
+    .map(|(_, name, all)| {
+        format!(
+            "THIS ROUTES EVERY {name} ADDRESS ({all}) {whereto}: {}.",
+            means(name)
+        )
+    })
     .collect()
 }
 
@@ -260,11 +305,20 @@ fn texts(values: &[Value]) -> impl Iterator<Item = &str> {
     values.iter().filter_map(Value::as_str)
 }
 
+/// What it means that a field is `null`.
+fn unset(field: &str) -> &'static str {
+    match field {
+        "expiresAt" => "never",
+        "allowedIps" | "dns" => "the server's default",
+        _ => "none",
+    }
+}
+
 /// A new value as people read it.
-fn shown(value: &Value) -> String {
+fn shown(field: &str, value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Null => "none".to_owned(),
+        Value::Null => unset(field).to_owned(),
         Value::Array(list) => parts(list)
             .first()
             .map_or_else(String::new, |part| part.as_str().to_owned()),

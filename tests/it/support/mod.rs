@@ -9,12 +9,6 @@
 //! - `schema`: holding every answer against what its tool promises
 //! - `question`: what a person is asked, in both of the ways in which that goes
 
-#![allow(
-    dead_code,
-    unused_imports,
-    reason = "the tools that ask are tested with it next"
-)]
-
 mod era;
 mod fetch;
 mod pipes;
@@ -25,7 +19,7 @@ mod server;
 
 pub use era::{Capabilities, Era};
 pub use fetch::fetch;
-pub use question::{Answer, Asked, Question};
+pub use question::{Answer, Asked, Question, Way};
 pub use result::{data, is_error, refusal, structured, text, token};
 pub use server::{Builder, Server, error};
 

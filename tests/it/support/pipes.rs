@@ -130,12 +130,17 @@ impl Diagnostics {
 
     /// Waits until something has been said.
     pub fn wait_for(&self, part: &str) -> String {
+        self.wait_until(part, |text| text.contains(part))
+    }
+
+    /// Waits until what has been said is enough; `what` says what is missing.
+    pub fn wait_until(&self, what: &str, holds: impl Fn(&str) -> bool) -> String {
         let (text, grown) = &*self.text;
         let text = text.lock().unwrap();
         let (text, timeout) = grown
-            .wait_timeout_while(text, PATIENCE, |text| !text.contains(part))
+            .wait_timeout_while(text, PATIENCE, |text| !holds(text))
             .unwrap();
-        assert!(!timeout.timed_out(), "never said {part:?}, only: {text}");
+        assert!(!timeout.timed_out(), "never said {what:?}, only: {text}");
         text.clone()
     }
 

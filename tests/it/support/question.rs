@@ -117,7 +117,8 @@ impl Server {
         self.answer(&question, Answer::Yes).result()
     }
 
-    fn asked(&mut self, call: i64, tool: &str, arguments: Value) -> Asked {
+    /// Follows a call that was begun, up to its question or its result.
+    pub fn asked(&mut self, call: i64, tool: &str, arguments: Value) -> Asked {
         let message =
             self.take(|message| message["method"] == "elicitation/create" || message["id"] == call);
         let (params, way) = if message["method"] == "elicitation/create" {

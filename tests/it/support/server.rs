@@ -266,6 +266,22 @@ impl Server {
     pub fn wait_for_stderr(&self, part: &str) -> String {
         self.diagnostics.wait_for(part)
     }
+
+    /// The audit lines, once there are so many.
+    pub fn wait_for_audit(&self, count: usize) -> Vec<String> {
+        let audit = |text: &str| -> Vec<String> {
+            let lines = text.lines().filter(|line| {
+                line.starts_with("wg-easy-mcp: audit: ") || line.contains(r#""level":"audit""#)
+            });
+            lines.map(str::to_owned).collect()
+        };
+        let what = format!("{count} audit lines");
+        audit(
+            &self
+                .diagnostics
+                .wait_until(&what, |text| audit(text).len() >= count),
+        )
+    }
 }
 
 /// Ending.

@@ -1,0 +1,84 @@
+//! A list body from wg-easy, or from whoever answers in its place, as it ends up in an answer. The fuzz
+//! target `list_body` asks the same of stranger bodies.
+
+use crate::answers::assert_presentable;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use wg_easy_mcp::tools::list_clients_answer;
+
+/// Names that mean something here, among them in disguise, and names that do not.
+fn name() -> impl Strategy<Value = String> {
+    let known = prop::sample::select(vec![
+        "id",
+        "name",
+        "enabled",
+        "preUp",
+        "postDown",
+        "privateKey",
+        "preSharedKey",
+        "pre_shared_key",
+        "PRIVATE-KEY",
+        "private\u{200b}Key",
+        "private\u{202e}Key",
+        "metricsPassword",
+        "totpKey",
+        "oneTimeLink",
+        "one\u{7}TimeLink",
+        "expiresAt",
+        "mtu",
+        "dns",
+        "__proto__",
+        "__pro\u{feff}to__",
+    ]);
+    prop_oneof![4 => known.prop_map(str::to_owned), 1 => any::<String>()]
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        any::<String>().prop_map(Value::from),
+        // Long enough that a few of them are beyond the budget.
+        ("\\PC{0,20}", 0..2_000usize).prop_map(|(text, times)| text.repeat(times).into()),
+        "[a-z\u{0}-\u{1f}\u{7f}-\u{9f}\u{200e}\u{202e}\u{2028}\u{feff}\u{e0041}]{0,8}"
+            .prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        any::<bool>().prop_map(Value::from),
+        Just(Value::Null),
+    ];
+    leaf.prop_recursive(3, 24, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::vec((name(), inner), 0..6)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+fn record() -> impl Strategy<Value = Value> {
+    prop::collection::vec((name(), value()), 0..8)
+        .prop_map(|fields| Value::Object(fields.into_iter().collect()))
+}
+
+proptest! {
+    // An answer that is too long is worth more than many that are short, and costs more.
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_a_list_holds_its_answer_is_presentable(
+        rows in prop::collection::vec(prop_oneof![9 => record(), 1 => value()], 0..12),
+        repeated in prop_oneof![4 => Just(1), 1 => 1..30usize],
+        filtered in any::<bool>(),
+        limit in prop::option::of(1..5u64),
+    ) {
+        let rows: Vec<&Value> = std::iter::repeat_n(&rows, repeated).flatten().collect();
+        let mut arguments = serde_json::Map::new();
+        if filtered {
+            arguments.insert("sort".to_owned(), "asc".into());
+        }
+        if let Some(limit) = limit {
+            arguments.insert("limit".to_owned(), limit.into());
+        }
+        let result = list_clients_answer(arguments, json!(rows).to_string().into_bytes());
+        assert_presentable(&serde_json::to_value(result.unwrap()).unwrap());
+    }
+}
