@@ -151,7 +151,7 @@ fn only_diagnostics_write_to_stderr() {
 }
 
 #[test]
-fn only_the_session_writes_to_stdout_and_the_program_when_it_is_asked_for_something_else() {
+fn only_the_session_writes_to_stdout_and_the_program_when_it_is_asked_for_help() {
     let words = [" print!", "println!", "stdout()", "/dev/stdout", "/fd/1"];
     // `eprintln!` is somebody else's business, and contains `println!`.
     assert_only(&words, false, |path| {
