@@ -27,6 +27,7 @@ mod hostile;
 mod limits;
 mod list_clients;
 mod login;
+mod memory;
 mod protocol;
 mod sandbox;
 mod schemas;
