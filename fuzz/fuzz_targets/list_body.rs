@@ -5,6 +5,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use wg_easy_mcp::tools::{Arguments, list_answer};
+use wg_easy_mcp::untrusted::Untrusted;
 
 #[path = "../../tests/it/answers.rs"]
 mod answers;
@@ -15,7 +17,9 @@ fuzz_target!(|input: &[u8]| {
         None => (&b""[..], input),
     };
     let arguments = serde_json::from_slice(arguments).unwrap_or_default();
-    if let Some(result) = wg_easy_mcp::tools::list_clients_answer(arguments, body.to_vec()) {
+    let arguments = Arguments::new(arguments);
+    let answer = list_answer(&arguments, Untrusted::new(body.to_vec()));
+    if let Ok(Ok(result)) = answer.map(|answer| answer.into_result()) {
         answers::assert_presentable(&serde_json::to_value(result).unwrap());
     }
 });

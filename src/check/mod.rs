@@ -11,9 +11,7 @@ pub use finding::Findings;
 
 use jiff::Timestamp;
 
-use crate::config::{
-    AuthMode, Config, ConfigError, Connection, Setup, Warning, setup_instructions,
-};
+use crate::config::{Config, ConfigError, Connection, Setup, Warning, setup_instructions};
 use crate::sandbox::{Plan, Report, State};
 use crate::wg_easy::probe::{Certificate, Presented, Probe};
 use crate::wg_easy::record::{INFORMATION, Record};
@@ -47,8 +45,7 @@ struct Instance {
     port: u16,
     encrypted: bool,
     validated: bool,
-    auth: AuthMode,
-    second_factor: bool,
+    informant: Option<WgEasy>,
 }
 
 impl Check {
@@ -200,14 +197,13 @@ fn protections(report: &Report, findings: &mut Findings) {
 impl Instance {
     fn new(connection: &Connection) -> Result<Self, SetupError> {
         Ok(Self {
-            probe: Probe::new(connection)?,
+            probe: Probe::new(connection),
             wg_easy: WgEasy::new(connection)?,
             host: connection.url.host().to_owned(),
             port: connection.url.port(),
             encrypted: connection.url.is_https(),
             validated: !connection.tls.insecure,
-            auth: connection.auth,
-            second_factor: connection.credentials.totp.is_some(),
+            informant: login::informant(connection)?,
         })
     }
 
@@ -356,7 +352,7 @@ fn version(information: Result<Body, Error>, findings: &mut Findings) -> bool {
             return false;
         }
         // This route needs no login, and none was sent.
-        Err(Error::Unauthorized | Error::Forbidden) => {
+        Err(Error::Refused(_) | Error::PasswordLoginOff | Error::Forbidden) => {
             findings.fail(
                 VERSION,
                 "something before wg-easy does not let requests through without a login of its own",

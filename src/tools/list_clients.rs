@@ -4,11 +4,9 @@ use super::answer::{Entries, MARKER};
 use super::arguments::Wrong;
 use super::schema::MAX_ID;
 use super::{Answer, Arguments, Failure, Hints, Run, Tool, schema};
-use crate::untrusted::Untrusted;
 use crate::untrusted::budget::MAX_CHARS;
-use crate::wg_easy::WgEasy;
 use crate::wg_easy::record::{CLIENT, ClientList, Row};
-use rmcp::model::JsonObject;
+use crate::wg_easy::{Body, WgEasy};
 use serde_json::json;
 
 /// The most clients in one answer, when `limit` asks for so many and they fit.
@@ -95,20 +93,15 @@ pub(super) static TOOL: Tool = Tool {
 };
 
 async fn run(arguments: Arguments, wg_easy: WgEasy) -> Result<Answer, Failure> {
+    // Before anything is sent: wrong arguments cost wg-easy nothing.
     let request = Request::read(&arguments)?;
-    let list = ClientList::from_body(wg_easy.clients().await?)?;
-    Ok(request.answer(&list))
+    request.answer_from(wg_easy.clients().await?)
 }
 
-/// What a call with these arguments is answered where wg-easy sends this body. `None` where either is
-/// no good. For tests that look at what becomes of a body and have no wg-easy to send it.
-pub fn list_clients_answer(
-    arguments: JsonObject,
-    body: Vec<u8>,
-) -> Option<rmcp::model::CallToolResult> {
-    let request = Request::read(&Arguments::new(arguments)).ok()?;
-    let list = ClientList::from_body(Untrusted::new(body)).ok()?;
-    request.answer(&list).into_result().ok()
+/// The answer to a call, made of the body of wg-easy's list: everything that the call does but the
+/// exchange.
+pub fn list_answer(arguments: &Arguments, body: Body) -> Result<Answer, Failure> {
+    Request::read(arguments)?.answer_from(body)
 }
 
 /// What a call asks for.
@@ -139,6 +132,10 @@ impl Request {
             offset: count(arguments.integer("offset", 0, MAX_ID)?, 0),
             limit: count(arguments.integer("limit", 1, MAX_LIMIT)?, usize::MAX),
         })
+    }
+
+    fn answer_from(&self, body: Body) -> Result<Answer, Failure> {
+        Ok(self.answer(&ClientList::from_body(body)?))
     }
 
     /// The rows that match, in the order asked for.

@@ -25,8 +25,7 @@ mod update_client;
 pub use answer::Answer;
 pub use arguments::Arguments;
 pub use failure::Failure;
-#[doc(hidden)]
-pub use list_clients::list_clients_answer;
+pub use list_clients::list_answer;
 
 use crate::approval::{Approval, Question};
 use crate::diagnostics::Outcome;

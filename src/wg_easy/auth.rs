@@ -1,31 +1,38 @@
 //! How a request is authenticated, and what is remembered of a refusal.
 //!
 //! This is the one seam for authentication: a request asks [`Auth::admit`] for an [`Admission`], takes
-//! its header from it and reports the [`Verdict`] to it. Another way to log in (a session cookie) is
-//! another way to make that header; who asks first and what is remembered stays as it is.
+//! its header from it and reports the [`Verdict`] to it.
 //!
-//! wg-easy runs argon2 on every login, and twenty parallel requests with a wrong password look like
-//! an attack. So while it is not known whether the login is good, one request asks and the others wait
-//! for what it learns; and a refusal is remembered for a while.
+//! wg-easy runs argon2 on every login, and on every request that carries the password itself; and
+//! twenty parallel requests with a wrong password look like an attack. So a login is made once and its
+//! session is used from then on; while it is not known whether the login is good, one request asks and
+//! the others wait for what it learns; and a refusal is remembered for a while.
 
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use reqwest::header::HeaderValue;
-use secrecy::{ExposeSecret as _, SecretString};
+use reqwest::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
+use secrecy::SecretString;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use zeroize::Zeroizing;
 
-use super::error::Error;
+use super::error::{Error, NoSession, Refusal};
 use crate::config::{AuthMode, Connection};
+use crate::diagnostics;
+use standing::{Pass, Standing, Step};
+
+mod cookie;
+mod second_factor;
+mod secret;
+mod standing;
+
+pub(super) use cookie::Cookie;
+pub(super) use second_factor::seconds_ahead;
 
 /// The login, and what wg-easy last said about it.
 pub(super) struct Auth {
     username: SecretString,
     password: SecretString,
-    #[expect(dead_code, reason = "read once there is more than one way to log in")]
+    totp: Option<SecretString>,
     mode: AuthMode,
     /// How long a refusal is remembered.
     memory: Duration,
@@ -43,21 +50,56 @@ pub(super) enum Verdict {
     None,
 }
 
+/// What is to be done after a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Settled {
+    /// Nothing: the response is the answer.
+    Done,
+    /// The session has ended, or is not to be had, and there may be another way in.
+    Again,
+    /// The session is not accepted, and there is no other way in.
+    NoCookie,
+}
+
+/// How a login ended that was not refused.
+pub(super) enum LoggedIn {
+    /// With a session.
+    Session(Cookie),
+    /// Without one, and without saying anything about the password.
+    Without(Missing),
+}
+
+/// What is missing for a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// A login route.
+    Route,
+    /// A name and a password that the login route takes.
+    Acceptable,
+    /// The cookie.
+    Cookie,
+}
+
 impl Auth {
     /// `memory` is how long a refusal is remembered.
     pub(super) fn new(connection: &Connection, memory: Duration) -> Self {
         Self {
             username: connection.credentials.username.clone(),
             password: connection.credentials.password.clone(),
+            totp: connection.credentials.totp.clone(),
             mode: connection.auth,
             memory,
-            standing: watch::Sender::new(Standing::default()),
+            standing: watch::Sender::new(Standing::new(connection.auth)),
         }
     }
 
     /// Leave to send a request with the login. Waits while another request is asking whether the
-    /// login is good; fails while a refusal is remembered.
-    pub(super) async fn admit(&self) -> Result<Admission<'_>, Error> {
+    /// login is good; fails while a refusal is remembered. `log_in` is run if it is this request's turn
+    /// to find out, and dropped otherwise.
+    pub(super) async fn admit(
+        &self,
+        log_in: impl Future<Output = Result<LoggedIn, Error>>,
+    ) -> Result<Admission<'_>, Error> {
         let mut changes = self.standing.subscribe();
         let mut waited_for = None;
         loop {
@@ -68,9 +110,13 @@ impl Auth {
                 false
             });
             match step {
-                Step::Refuse(next_try_in) => return Err(Error::RefusedFromMemory { next_try_in }),
-                Step::Go { probe } => {
-                    return Ok(Admission { auth: self, probe });
+                Step::Fail(error) => return Err(error),
+                Step::Go(pass) => return Ok(self.admission(pass, None)),
+                Step::Ask(probe) => return Ok(self.admission(Pass::Basic, Some(probe))),
+                Step::LogIn(probe) => {
+                    return self
+                        .begin(self.admission(Pass::Basic, Some(probe)), log_in)
+                        .await;
                 }
                 Step::Wait(probe) => {
                     waited_for = Some(probe);
@@ -79,6 +125,52 @@ impl Auth {
                     let _ = changes.changed().await;
                 }
             }
+        }
+    }
+
+    fn admission(&self, pass: Pass, probe: Option<u64>) -> Admission<'_> {
+        Admission {
+            auth: self,
+            pass,
+            probe,
+        }
+    }
+
+    /// Logs in, and lets those who wait know what came of it.
+    async fn begin<'a>(
+        &'a self,
+        mut admission: Admission<'a>,
+        log_in: impl Future<Output = Result<LoggedIn, Error>>,
+    ) -> Result<Admission<'a>, Error> {
+        let error = match (log_in.await, self.mode) {
+            (Ok(LoggedIn::Session(cookie)), _) => {
+                // The others need not wait for the answer to this request.
+                admission.probe = None;
+                self.standing
+                    .send_modify(|standing| admission.pass = standing.begin_session(cookie));
+                return Ok(admission);
+            }
+            (Ok(LoggedIn::Without(missing)), AuthMode::Auto) => {
+                diagnostics::info(missing.without_session());
+                return Ok(admission);
+            }
+            (Ok(LoggedIn::Without(missing)), _) => missing.error(),
+            (Err(error), _) => error,
+        };
+        if let Some(probe) = admission.probe.take() {
+            let until = Instant::now() + self.remembered(&error);
+            (self.standing).send_modify(|standing| standing.fail(probe, &error, until));
+        }
+        Err(error)
+    }
+
+    /// How long a refusal is remembered; a code of a second factor at least as long as it is made.
+    fn remembered(&self, error: &Error) -> Duration {
+        match error {
+            Error::Refused(Refusal::SecondFactorWrong { .. }) => {
+                self.memory.max(second_factor::rest_of_step())
+            }
+            _ => self.memory,
         }
     }
 
@@ -91,8 +183,8 @@ impl Auth {
         let mut changes = self.standing.subscribe();
         let refused = async {
             loop {
-                if let Some(next_try_in) = changes.borrow_and_update().refused_for() {
-                    return Error::RefusedFromMemory { next_try_in };
+                if let Some(error) = changes.borrow_and_update().refused() {
+                    return error;
                 }
                 if changes.changed().await.is_err() {
                     std::future::pending::<()>().await;
@@ -105,18 +197,36 @@ impl Auth {
             done = waiting => Ok(done),
         }
     }
+}
 
-    /// Whether `text` gives the login away: an instance (or a proxy before it) can echo a request.
-    pub(super) fn is_in(&self, text: &str) -> bool {
-        let password = self.password.expose_secret();
-        (!password.is_empty() && text.contains(password)) || text.contains(self.basic().as_str())
+impl Missing {
+    /// What the operator is told where Basic takes the session's place.
+    fn without_session(self) -> &'static str {
+        match self {
+            Self::Route => {
+                "this wg-easy has no login route: the password goes along with every request, each of \
+                 which costs wg-easy the time of a login"
+            }
+            Self::Acceptable => {
+                "wg-easy's login route does not take this user name or password (it wants 12 characters \
+                 of a password and 2 of a name): the password goes along with every request, each of \
+                 which costs wg-easy the time of a login"
+            }
+            Self::Cookie => {
+                "wg-easy's session cookie does not come through: the password goes along with every \
+                 request, each of which costs wg-easy the time of a login; see that the proxy before \
+                 wg-easy passes Cookie and Set-Cookie"
+            }
+        }
     }
 
-    /// The `user-id ":" password` of RFC 7617, encoded.
-    fn basic(&self) -> Zeroizing<String> {
-        let (name, password) = (self.username.expose_secret(), self.password.expose_secret());
-        let pair = Zeroizing::new(format!("{name}:{password}"));
-        Zeroizing::new(STANDARD.encode(pair.as_bytes()))
+    /// The error where nothing may take the session's place.
+    fn error(self) -> Error {
+        match self {
+            Self::Route => Error::NoSession(NoSession::NoRoute),
+            Self::Acceptable => Error::NoSession(NoSession::Unacceptable),
+            Self::Cookie => Error::Refused(Refusal::NoCookie),
+        }
     }
 }
 
@@ -124,31 +234,35 @@ impl Auth {
 /// cancelled: if it was the one that asked, the next one asks in its place.
 pub(super) struct Admission<'a> {
     auth: &'a Auth,
+    pass: Pass,
     /// The number of this probe, if the others wait for it.
     probe: Option<u64>,
 }
 
 impl Admission<'_> {
-    /// The value of the `Authorization` header. It is made for each request and marked sensitive, so
-    /// that no encoded password lies around between requests and none is printed.
-    #[expect(
-        clippy::expect_used,
-        reason = "Base64 is visible ASCII, and a header may have that"
-    )]
-    pub(super) fn header(&self) -> HeaderValue {
-        let value = Zeroizing::new(format!("Basic {}", self.auth.basic().as_str()));
-        let mut value = HeaderValue::from_str(&value).expect("Base64 in a header");
-        value.set_sensitive(true);
-        value
+    /// The header that carries the login. With Basic it is made for each request, so that no encoded
+    /// password lies around between requests; it is wiped after it, and marked so that none is printed.
+    pub(super) fn header(&self) -> (HeaderName, HeaderValue) {
+        match &self.pass {
+            Pass::Basic => (AUTHORIZATION, self.auth.basic_header()),
+            Pass::Session(session) => (COOKIE, session.cookie.header()),
+        }
     }
 
     /// Says what the response meant for the login.
-    pub(super) fn settle(mut self, verdict: Verdict) {
+    pub(super) fn settle(mut self, verdict: Verdict) -> Settled {
         let probe = self.probe.take();
+        let until = Instant::now() + self.auth.memory;
+        let mut settled = Settled::Done;
         self.auth.standing.send_if_modified(|standing| {
-            let until = Instant::now() + self.auth.memory;
-            standing.settle(probe, verdict, until)
+            let (next, changed) = standing.settle(&self.pass, probe, verdict, until);
+            settled = next;
+            changed
         });
+        if settled == Settled::Again && self.auth.standing.borrow().is_basic_next() {
+            diagnostics::info(Missing::Cookie.without_session());
+        }
+        settled
     }
 }
 
@@ -157,97 +271,6 @@ impl Drop for Admission<'_> {
         if let Some(probe) = self.probe {
             (self.auth.standing).send_if_modified(|standing| standing.abandon(probe));
         }
-    }
-}
-
-/// What is known about the login.
-#[derive(Default)]
-struct Standing {
-    login: Login,
-    /// The number of probes so far.
-    probes: u64,
-    /// The last probe that ended without a verdict. Who waited for it goes ahead: waiting for one
-    /// dead connection after the other helps nobody.
-    undecided: u64,
-}
-
-#[derive(Clone, Copy, Default)]
-enum Login {
-    /// The next request asks.
-    #[default]
-    Unknown,
-    /// The request with this number is asking.
-    Asking(u64),
-    /// It was good when last used.
-    Good,
-    /// It was refused, which holds until then.
-    Refused(Instant),
-}
-
-/// What a request does now.
-enum Step {
-    /// Send; with a number, the others wait for it.
-    Go { probe: Option<u64> },
-    /// Wait for the probe with this number.
-    Wait(u64),
-    /// Fail; the next try is possible in this time.
-    Refuse(Duration),
-}
-
-impl Standing {
-    fn next_step(&mut self, waited_for: Option<u64>) -> Step {
-        if let Some(next_try_in) = self.refused_for() {
-            return Step::Refuse(next_try_in);
-        }
-        let freed = waited_for.is_some_and(|probe| probe <= self.undecided);
-        match self.login {
-            Login::Good => Step::Go { probe: None },
-            Login::Asking(_) | Login::Unknown if freed => Step::Go { probe: None },
-            Login::Asking(probe) => Step::Wait(probe),
-            Login::Unknown | Login::Refused(_) => {
-                self.probes += 1;
-                self.login = Login::Asking(self.probes);
-                Step::Go {
-                    probe: Some(self.probes),
-                }
-            }
-        }
-    }
-
-    /// How long the login stays refused, if it is.
-    fn refused_for(&self) -> Option<Duration> {
-        match self.login {
-            Login::Refused(until) => {
-                let left = until.saturating_duration_since(Instant::now());
-                (!left.is_zero()).then_some(left)
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether anything changed for those who wait.
-    fn settle(&mut self, probe: Option<u64>, verdict: Verdict, until: Instant) -> bool {
-        match verdict {
-            Verdict::Refused => self.login = Login::Refused(until),
-            // A request that was sent before a refusal and answered after it proves nothing about now.
-            Verdict::Accepted if matches!(self.login, Login::Refused(_)) => return false,
-            Verdict::Accepted => self.login = Login::Good,
-            Verdict::None => {
-                let Some(probe) = probe else { return false };
-                self.undecided = self.undecided.max(probe);
-                self.abandon(probe);
-            }
-        }
-        true
-    }
-
-    /// Whether the probe was still the one to wait for.
-    fn abandon(&mut self, probe: u64) -> bool {
-        let asking = matches!(self.login, Login::Asking(current) if current == probe);
-        if asking {
-            self.login = Login::Unknown;
-        }
-        asking
     }
 }
 

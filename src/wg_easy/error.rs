@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use super::tls::TlsFault;
 
+mod refusal;
 mod upstream;
 
+pub use refusal::{NoSession, Refusal};
 pub use upstream::UpstreamText;
-pub(super) use upstream::is_html;
+pub(super) use upstream::{is_html, status_message};
 
 /// Why a call of the wg-easy API did not succeed.
 ///
@@ -17,13 +19,21 @@ pub(super) use upstream::is_html;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// 401, just now.
-    Unauthorized,
-    /// A 401 of the last ten seconds, remembered: nothing was sent.
+    /// The login was refused, just now.
+    Refused(Refusal),
+    /// It was refused a moment ago, which is remembered: nothing was sent.
     RefusedFromMemory {
+        /// Why it was.
+        refusal: Refusal,
         /// When the next call will be sent.
         next_try_in: Duration,
     },
+    /// 403: wg-easy accepts no passwords.
+    PasswordLoginOff,
+    /// Nothing but a session is allowed, and there is none to be had.
+    NoSession(NoSession),
+    /// The login did not come to an answer, and so the request itself was not sent.
+    NotLoggedIn(Box<Error>),
     /// 403: the account may not do this, or may not log in like this.
     Forbidden,
     /// 404.
@@ -133,8 +143,11 @@ impl Error {
             | Self::BrokenOff { .. }
             | Self::NotHttp { .. }
             | Self::NotAnApi => true,
-            Self::Unauthorized
+            Self::Refused(_)
             | Self::RefusedFromMemory { .. }
+            | Self::PasswordLoginOff
+            | Self::NoSession(_)
+            | Self::NotLoggedIn(_)
             | Self::Forbidden
             | Self::NotFound
             | Self::ExpiredClient
@@ -158,13 +171,26 @@ impl std::error::Error for Error {}
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unauthorized => f.write_str(UNAUTHORIZED),
-            Self::RefusedFromMemory { next_try_in } => write!(
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::RefusedFromMemory {
+                refusal,
+                next_try_in,
+            } => write!(
                 f,
-                "{UNAUTHORIZED} This is the remembered answer of a moment ago, and nothing was sent; \
+                "{refusal} This is the remembered answer of a moment ago, and nothing was sent; \
                  the next try is possible in {} s.",
                 // Rounded up: who waits as long as this says must not be refused again.
                 next_try_in.as_millis().div_ceil(1000).max(1)
+            ),
+            Self::PasswordLoginOff => f.write_str(
+                "wg-easy accepts no passwords (HTTP 403): password login is switched off. Switch it on \
+                 again (DISABLE_PASSWORD_AUTH in wg-easy's environment); this server has no other way \
+                 to log in.",
+            ),
+            Self::NoSession(why) => why.fmt(f),
+            Self::NotLoggedIn(error) => write!(
+                f,
+                "The login did not come to an answer, so the request itself was not sent. {error}"
             ),
             Self::Forbidden => f.write_str(
                 "wg-easy knows the account but does not let it do this (HTTP 403): the user is \
@@ -276,10 +302,6 @@ impl fmt::Display for Error {
         }
     }
 }
-
-const UNAUTHORIZED: &str = "wg-easy refused the login (HTTP 401): the user name or the password is \
-    wrong, or the account has two-factor authentication on; wg-easy does not say which. Check \
-    WG_EASY_USERNAME (upper and lower case differ) and WG_EASY_PASSWORD, and start this server again.";
 
 /// The host and port of the instance, which errors may name.
 #[derive(Clone, Debug, PartialEq, Eq)]

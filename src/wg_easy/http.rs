@@ -3,20 +3,22 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use bytes::Bytes;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Response, StatusCode};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::SetupError;
-use super::auth::{Admission, Auth, Verdict};
-use super::error::{Authority, Error, Phase, UpstreamText};
+use super::auth::{Auth, Settled, Verdict};
+use super::error::{Authority, Error, Phase, Refusal, UpstreamText, status_message};
 use super::tls;
 use crate::config::{BaseUrl, Connection};
 
 mod cause;
 mod expect;
+mod login;
 
 use cause::cause;
 pub(super) use expect::Expect;
@@ -83,11 +85,19 @@ pub(super) struct Request {
     /// The path below the base URL.
     pub(super) path: String,
     /// A JSON document.
-    pub(super) body: Option<Vec<u8>>,
+    pub(super) body: Option<Bytes>,
     /// What a success is.
     pub(super) expect: Expect,
     /// Whether wg-easy wants a login for it.
     pub(super) login: bool,
+}
+
+/// What came of sending a request.
+enum Attempt {
+    /// An answer.
+    Answered(Vec<u8>),
+    /// 401 to a session, and there may be another way in.
+    SessionEnded,
 }
 
 impl Http {
@@ -169,9 +179,21 @@ impl Http {
         permit.map_err(|_| Error::Stopping)
     }
 
+    /// A request whose session has ended is sent once more with a new one, a change too: a 401 says
+    /// that nothing was done.
     async fn exchange(&self, request: &Request, repeatable: bool) -> Result<Vec<u8>, Error> {
+        match self.attempt(request, repeatable).await? {
+            Attempt::Answered(body) => Ok(body),
+            Attempt::SessionEnded => match self.attempt(request, repeatable).await? {
+                Attempt::Answered(body) => Ok(body),
+                Attempt::SessionEnded => Err(Error::Refused(Refusal::NoCookie)),
+            },
+        }
+    }
+
+    async fn attempt(&self, request: &Request, repeatable: bool) -> Result<Attempt, Error> {
         let admission = match request.login {
-            true => Some(self.auth.admit().await?),
+            true => Some(self.auth.admit(self.log_in()).await?),
             false => None,
         };
         // A probe may have been waited for, and the end may have come meanwhile.
@@ -179,40 +201,56 @@ impl Http {
             return Err(Error::Stopping);
         }
         let start = Instant::now();
-        let kept = self.may_have_kept_a_connection(start);
-        let mut sent = self
-            .send(&self.client, request, admission.as_ref(), start)
-            .await;
-        if repeatable && kept && matches!(sent, Err(Error::BrokenOff { .. })) {
-            sent = self
-                .send(&self.fresh, request, admission.as_ref(), start)
-                .await;
-        }
-        if let Some(admission) = admission {
+        let header = admission.as_ref().map(|admission| admission.header());
+        let sent = self.send(request, header, start, repeatable).await;
+        let settled = admission.map_or(Settled::Done, |admission| {
             admission.settle(
                 sent.as_ref()
                     .map_or(Verdict::None, |answer| verdict(answer.status())),
-            );
-        }
+            )
+        });
         let answer = self
             .finish(sent?, request, start + self.limits.exchange)
             .await;
         *self.last_answer() = Some(Instant::now());
-        answer
+        match settled {
+            Settled::Done => answer.map(Attempt::Answered),
+            Settled::Again => Ok(Attempt::SessionEnded),
+            Settled::NoCookie => Err(Error::Refused(Refusal::NoCookie)),
+        }
     }
 
+    /// Sends a request, with this header for its login; once more if it is `repeatable` and its kept
+    /// connection had been closed.
     async fn send(
+        &self,
+        request: &Request,
+        login: Option<(HeaderName, HeaderValue)>,
+        start: Instant,
+        repeatable: bool,
+    ) -> Result<Response, Error> {
+        let kept = self.may_have_kept_a_connection(start);
+        let sent = self.send_on(&self.client, request, &login, start).await;
+        match sent {
+            Err(Error::BrokenOff { .. }) if repeatable && kept => {
+                self.send_on(&self.fresh, request, &login, start).await
+            }
+            sent => sent,
+        }
+    }
+
+    async fn send_on(
         &self,
         client: &Client,
         request: &Request,
-        admission: Option<&Admission<'_>>,
+        login: &Option<(HeaderName, HeaderValue)>,
         start: Instant,
     ) -> Result<Response, Error> {
         let mut builder = client
             .request(request.method.clone(), self.base.join(&request.path))
             .header(ACCEPT, request.expect.accept());
-        if let Some(admission) = admission {
-            builder = builder.header(AUTHORIZATION, admission.header());
+        if let Some((name, value)) = login {
+            builder = builder.header(name, value);
         }
         if let Some(body) = &request.body {
             builder = builder
@@ -288,8 +326,16 @@ impl Http {
             UpstreamText::from_body(content_type.as_deref(), &body, |text| self.auth.is_in(text))
         };
         match status.as_u16() {
-            401 => Error::Unauthorized,
-            403 => Error::Forbidden,
+            // These words are not translated, and are the only way to tell the cases apart.
+            401 if status_message(&body).as_deref() == Some("User disabled") => {
+                Error::Refused(Refusal::UserDisabled)
+            }
+            401 => Error::Refused(Refusal::Basic),
+            403 => match status_message(&body).as_deref() {
+                Some("User is disabled") => Error::Refused(Refusal::UserDisabled),
+                Some("Password authentication is disabled") => Error::PasswordLoginOff,
+                _ => Error::Forbidden,
+            },
             404 => Error::NotFound,
             422 => Error::ExpiredClient,
             300..400 => Error::Redirect,

@@ -29,7 +29,7 @@ use crate::config::Connection;
 use crate::untrusted::Untrusted;
 use http::{Expect, Http, Limits, Request};
 
-pub use error::{Authority, ConnectFault, Error, Phase, UpstreamText};
+pub use error::{Authority, ConnectFault, Error, NoSession, Phase, Refusal, UpstreamText};
 pub use tls::{TlsFault, pin_text, spki_pin};
 
 /// The API of one wg-easy instance: one method an endpoint. Clones share connections, queues and what
@@ -202,7 +202,7 @@ impl WgEasy {
     ) -> Result<Done, Error> {
         let request = Request {
             method,
-            body: body.map(|body| body.to_string().into_bytes()),
+            body: body.map(|body| body.to_string().into()),
             ..Request::get(path, Expect::Json)
         };
         let body = self.http.write(request).await?;

@@ -1,7 +1,8 @@
 use super::*;
 use crate::config::{AuthMode, BaseUrl, Credentials, TlsSettings};
 
-/// A login whose password looks like nothing else, so that a test can look for it.
+/// A login whose password looks like nothing else, so that a test can look for it. It goes along with
+/// every request.
 pub(in crate::wg_easy) fn connection(url: &str) -> Connection {
     Connection {
         url: BaseUrl::from_checked(url.parse().unwrap()),
@@ -11,6 +12,6 @@ pub(in crate::wg_easy) fn connection(url: &str) -> Connection {
             totp: None,
         },
         tls: TlsSettings::default(),
-        auth: AuthMode::Auto,
+        auth: AuthMode::Basic,
     }
 }

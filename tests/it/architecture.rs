@@ -181,12 +181,9 @@ fn no_redirect_is_followed_and_no_proxy_is_taken_from_the_environment() {
         .iter()
         .filter(|source| source.code.contains("Client::builder()"))
         .collect();
-    let paths: Vec<_> = builds.iter().map(|source| source.path.as_str()).collect();
-    assert_eq!(paths, ["wg_easy/http.rs", "wg_easy/probe.rs"]);
+    assert_eq!(builds.len(), 1);
     for needed in [".no_proxy()", "Policy::none()", ".referer(false)"] {
-        for source in &builds {
-            assert!(source.code.contains(needed), "{}: {needed}", source.path);
-        }
+        assert!(builds[0].code.contains(needed), "{needed}");
     }
     let header = sources
         .iter()

@@ -366,6 +366,13 @@ fn a_version_that_wg_easy_cannot_tell_is_no_failure() {
     assert_eq!(checked.json["ok"], true);
 }
 
+fn second_factor() -> Account {
+    Account {
+        totp_secret: Some(SECRET.to_owned()),
+        ..Account::default()
+    }
+}
+
 #[test]
 fn every_way_for_a_login_to_fail_is_told_apart_with_one_attempt() {
     let wrong = with_account(Account::default());
@@ -387,14 +394,15 @@ fn every_way_for_a_login_to_fail_is_told_apart_with_one_attempt() {
     Checked::of(&visitor, &[]).assert_fails("login", "the user is not an admin");
     assert_eq!(visitor.password_checks(), 1);
 
-    let second = with_account(Account {
-        totp_secret: Some(SECRET.to_owned()),
-        ..Account::default()
-    });
-    Checked::of(&second, &[]).assert_fails("login", "two-factor authentication on");
+    let second = with_account(second_factor());
+    Checked::of(&second, &[]).assert_fails("login", "two-factor authentication is on");
     assert_eq!(second.password_checks(), 1);
-    let basic = [("WG_EASY_AUTH", "basic"), ("WG_EASY_TOTP_SECRET", SECRET)];
-    Checked::of(&second, &basic).assert_fails("login", "WG_EASY_AUTH=basic");
+    let other = [("WG_EASY_TOTP_SECRET", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ")];
+    Checked::of(&second, &other).assert_fails("login", "refused the code");
+    assert_eq!(second.password_checks(), 2);
+    let checked = Checked::of(&second, &[("WG_EASY_TOTP_SECRET", SECRET)]);
+    assert_eq!(checked.status("login"), "ok");
+    assert_eq!(second.password_checks(), 3);
 
     let off = simulator(Settings {
         password_login_disabled: true,
@@ -409,6 +417,35 @@ fn every_way_for_a_login_to_fail_is_told_apart_with_one_attempt() {
         Fault::status(500),
     );
     Checked::of(&failing, &[]).assert_fails("login", "HTTP 500");
+}
+
+#[test]
+fn with_basic_the_login_route_is_asked_only_about_a_refusal() {
+    let basic = |sim: &Simulator, password: &str| {
+        let variables = [("WG_EASY_AUTH", "basic"), ("WG_EASY_PASSWORD", password)];
+        Checked::of(sim, &variables)
+    };
+    let good = with_account(Account::default());
+    assert_eq!(basic(&good, PASSWORD).status("login"), "ok");
+    assert_eq!((good.logins(), good.password_checks()), (0, 1));
+    let checked = basic(&good, "something-else-entirely");
+    checked.assert_fails("login", "It is not two-factor authentication");
+    assert_eq!((good.logins(), good.password_checks()), (1, 3));
+
+    let second = with_account(second_factor());
+    basic(&second, PASSWORD).assert_fails("login", "WG_EASY_AUTH=basic has no place for");
+    let disabled = with_account(Account {
+        disabled: true,
+        ..Account::default()
+    });
+    basic(&disabled, PASSWORD).assert_fails("login", "the user is disabled");
+    assert_eq!(disabled.logins(), 0);
+    let proxied = with_account(Account::default());
+    proxied.fault(
+        Matcher::new("GET", "/api/admin/general"),
+        Fault::status(401),
+    );
+    basic(&proxied, PASSWORD).assert_fails("login", "Authorization header");
 }
 
 #[test]
@@ -436,11 +473,8 @@ fn releases_with_another_login_route_or_none_are_checked_as_well() {
             ..Account::default()
         });
         Checked::of(&visitor, &[]).assert_fails("login", "not an admin");
-        let second = sim(Account {
-            totp_secret: Some(SECRET.to_owned()),
-            ..Account::default()
-        });
-        Checked::of(&second, &[]).assert_fails("login", "two-factor authentication on");
+        let second = sim(second_factor());
+        Checked::of(&second, &[]).assert_fails("login", "two-factor authentication");
     }
 }
 

@@ -4,7 +4,8 @@
 use crate::answers::assert_presentable;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use wg_easy_mcp::tools::list_clients_answer;
+use wg_easy_mcp::tools::{Arguments, list_answer};
+use wg_easy_mcp::untrusted::Untrusted;
 
 /// Names that mean something here, among them in disguise, and names that do not.
 fn name() -> impl Strategy<Value = String> {
@@ -78,7 +79,9 @@ proptest! {
         if let Some(limit) = limit {
             arguments.insert("limit".to_owned(), limit.into());
         }
-        let result = list_clients_answer(arguments, json!(rows).to_string().into_bytes());
-        assert_presentable(&serde_json::to_value(result.unwrap()).unwrap());
+        let body = Untrusted::new(json!(rows).to_string().into_bytes());
+        let answer = list_answer(&Arguments::new(arguments), body).unwrap();
+        let result = answer.into_result().unwrap();
+        assert_presentable(&serde_json::to_value(result).unwrap());
     }
 }

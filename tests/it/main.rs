@@ -13,6 +13,7 @@
 mod answers;
 mod architecture;
 mod asking;
+mod auth;
 mod check;
 mod client_id;
 mod disable_client;

@@ -73,7 +73,12 @@ fn a_text_that_repeats_the_login_is_withheld() {
 fn a_remembered_refusal_does_not_promise_too_early() {
     let text = |millis| {
         let next_try_in = Duration::from_millis(millis);
-        Error::RefusedFromMemory { next_try_in }.to_string()
+        let refusal = Refusal::Basic;
+        Error::RefusedFromMemory {
+            refusal,
+            next_try_in,
+        }
+        .to_string()
     };
     assert!(text(9001).contains("possible in 10 s."));
     assert!(text(9000).contains("possible in 9 s."));
@@ -84,10 +89,23 @@ fn errors() -> Vec<Error> {
     let at = || Authority::new("vpn.example", 443);
     let said = || UpstreamText::from_body(None, b"words", |_| false);
     let mut errors = vec![
-        Error::Unauthorized,
+        Error::Refused(Refusal::Basic),
         Error::RefusedFromMemory {
+            refusal: Refusal::Basic,
             next_try_in: Duration::from_secs(7),
         },
+        Error::Refused(Refusal::Password),
+        Error::Refused(Refusal::UserDisabled),
+        Error::Refused(Refusal::SecondFactorMissing),
+        Error::Refused(Refusal::SecondFactorWrong { ahead: None }),
+        Error::Refused(Refusal::SecondFactorWrong { ahead: Some(-30) }),
+        Error::Refused(Refusal::SecondFactorWrong { ahead: Some(95) }),
+        Error::Refused(Refusal::SecondFactorWrong { ahead: Some(-3600) }),
+        Error::Refused(Refusal::NoCookie),
+        Error::PasswordLoginOff,
+        Error::NoSession(NoSession::NoRoute),
+        Error::NoSession(NoSession::Unacceptable),
+        Error::NotLoggedIn(Box::new(Error::BrokenOff { at: at() })),
         Error::Forbidden,
         Error::NotFound,
         Error::ExpiredClient,

@@ -71,6 +71,12 @@ impl ErrorBody<'_> {
     }
 }
 
+/// The word by which wg-easy tells one refusal from another. To be compared, and not to be shown.
+pub(in crate::wg_easy) fn status_message(body: &[u8]) -> Option<String> {
+    let body: ErrorBody<'_> = serde_json::from_slice(body).ok()?;
+    serde_json::from_str(body.status_message?.get()).ok()
+}
+
 /// Whether a `Content-Type` names a web page.
 pub(in crate::wg_easy) fn is_html(content_type: &str) -> bool {
     let content_type = content_type.to_ascii_lowercase();

@@ -482,10 +482,16 @@ async fn twenty_parallel_calls_with_a_wrong_password_are_one_request() {
     let errors: Vec<Error> = (calls.join_all().await.into_iter())
         .map(Result::unwrap_err)
         .collect();
-    let fresh = errors.iter().filter(|e| **e == Error::Unauthorized).count();
+    let fresh = errors
+        .iter()
+        .filter(|e| **e == Error::Refused(Refusal::Basic))
+        .count();
     assert_eq!((fake.requests().len(), fresh, errors.len()), (1, 1, 20));
     // What needs no login is still to be had.
-    assert_eq!(api.information().await.unwrap_err(), Error::Unauthorized);
+    assert_eq!(
+        api.information().await.unwrap_err(),
+        Error::Refused(Refusal::Basic)
+    );
     assert_eq!(fake.requests().len(), 2);
 }
 
@@ -502,7 +508,10 @@ async fn only_a_401_is_remembered_and_not_for_ever() {
         ..Limits::default()
     });
     assert_eq!(api.clients().await.unwrap_err(), Error::Forbidden);
-    assert_eq!(api.clients().await.unwrap_err(), Error::Unauthorized);
+    assert_eq!(
+        api.clients().await.unwrap_err(),
+        Error::Refused(Refusal::Basic)
+    );
     assert!(matches!(
         api.clients().await.unwrap_err(),
         Error::RefusedFromMemory { .. }

@@ -76,7 +76,6 @@ impl Recorder {
         }
     }
 
-    /// `host` is in the spelling of a URL.
     pub(super) fn handshake(
         &self,
         address: SocketAddr,
@@ -84,8 +83,7 @@ impl Recorder {
         patience: Duration,
     ) -> Option<Presented> {
         let config = Arc::clone(self.config.as_ref()?);
-        let name = host.trim_start_matches('[').trim_end_matches(']');
-        let name = ServerName::try_from(name.to_owned()).ok()?;
+        let name = ServerName::try_from(host.to_owned()).ok()?;
         let mut tcp = TcpStream::connect_timeout(&address, patience).ok()?;
         tcp.set_read_timeout(Some(patience)).ok()?;
         tcp.set_write_timeout(Some(patience)).ok()?;

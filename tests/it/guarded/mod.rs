@@ -7,6 +7,7 @@
 mod answers;
 mod asking;
 mod audit;
+mod before;
 mod faults;
 mod in_flight;
 mod questions;

@@ -59,6 +59,11 @@ fn a_client_that_is_gone_when_the_yes_comes_is_said_to_be_gone() {
             "{said}"
         );
         assert_eq!(case.sim.writes(), 0);
+        // Somebody said yes, and that is kept; a token that comes to nothing decides nothing.
+        if let Open::Dialog(_) = open {
+            let audit = case.server.wait_for_audit(1);
+            assert!(audit[0].ends_with("decision=approved outcome=not-applied"));
+        }
     });
 }
 
