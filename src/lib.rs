@@ -21,11 +21,13 @@
 //! - [`qr`]: a configuration as a QR code
 
 pub mod approval;
+pub mod check;
 pub mod command_line;
 pub mod config;
 pub mod diagnostics;
 pub mod environment;
 pub mod qr;
+pub mod sandbox;
 pub mod server;
 pub mod session;
 pub mod tools;

@@ -1,12 +1,14 @@
 //! The program: the order in which it starts, and nothing else.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
+use wg_easy_mcp::check::Check;
 use wg_easy_mcp::command_line::{self, Command};
 use wg_easy_mcp::config::{self, Config, ConfigError};
 use wg_easy_mcp::diagnostics;
 use wg_easy_mcp::environment::Environment;
+use wg_easy_mcp::sandbox::{self, Plan};
 use wg_easy_mcp::session;
 use wg_easy_mcp::tools::catalogue;
 
@@ -17,7 +19,7 @@ fn main() -> ExitCode {
     match Command::parse(std::env::args_os().skip(1)) {
         Ok(Command::Version) => print(&command_line::version()),
         Ok(Command::Help) => print(&command_line::help()),
-        Ok(Command::Check { json }) => check(configure(environment), json),
+        Ok(Command::Check { json }) => check(environment, json),
         Ok(Command::Serve) => match configure(environment) {
             Ok(config) => serve(config),
             Err(error) => refuse(&error.to_string()),
@@ -44,10 +46,30 @@ fn configure(environment: Environment) -> Result<Config, ConfigError> {
 }
 
 fn serve(config: Config) -> ExitCode {
-    match session::block_on(config) {
+    let plan = Plan {
+        port: config.connection.port(),
+    };
+    let prepared = session::prepare(&config);
+    // The credentials live on where they are used, and nowhere else.
+    drop(config);
+    let session = prepared.and_then(|prepared| {
+        // The files have been read; the client has not.
+        protect(&plan);
+        session::block_on(prepared)
+    });
+    match session {
         // At once: a thread that is blocked on stdin must not be waited for.
         Ok(()) => end(),
         Err(error) => refuse(&error.to_string()),
+    }
+}
+
+fn protect(plan: &Plan) {
+    let report = sandbox::apply(plan);
+    match report.is_complete() {
+        true => diagnostics::info(&report.to_string()),
+        // Nobody should believe in what is not there.
+        false => diagnostics::warn_always(&report.to_string()),
     }
 }
 
@@ -59,10 +81,17 @@ fn end() -> ExitCode {
     std::process::exit(0)
 }
 
-fn check(config: Result<Config, ConfigError>, _json: bool) -> ExitCode {
-    match config {
-        Ok(_config) => ExitCode::SUCCESS,
-        Err(error) => refuse(&error.to_string()),
+fn check(environment: Environment, json: bool) -> ExitCode {
+    let check = Check::prepare(Config::parse(environment, catalogue()));
+    let report = sandbox::apply(&check.plan());
+    let findings = check.run(&report);
+    let text = match json {
+        true => findings.json(),
+        false => findings.text(std::io::stdout().is_terminal()),
+    };
+    match print(&text) {
+        ExitCode::SUCCESS if findings.is_ok() => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
     }
 }
 

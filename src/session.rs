@@ -33,19 +33,38 @@ pub enum Failed {
     System(io::Error),
 }
 
+/// A session that could begin: all that it reads from files has been read.
+pub struct Prepared {
+    server: Server,
+    ending: CancellationToken,
+    changes: TaskTracker,
+}
+
+/// Sets up a session. It starts no thread and sends nothing, so that the process can be closed off
+/// between this and [`run`].
+pub fn prepare(config: &Config) -> Result<Prepared, Failed> {
+    let ending = CancellationToken::new();
+    let changes = TaskTracker::new();
+    let server =
+        Server::new(config, &TOOLS, ending.clone(), changes.clone()).map_err(Failed::Unready)?;
+    Ok(Prepared {
+        server,
+        ending,
+        changes,
+    })
+}
+
 /// Serves one session on stdin and stdout. It returns when the input ends, the output closes, or a
 /// signal comes, and a change that has been sent to wg-easy by then has been answered.
 ///
 /// What is left of the runtime is for the caller to abandon, not to wait for: a thread of it may be
 /// blocked on reading stdin.
-pub async fn run(config: Config) -> Result<(), Failed> {
-    let ending = CancellationToken::new();
-    let changes = TaskTracker::new();
-    let server =
-        Server::new(&config, &TOOLS, ending.clone(), changes.clone()).map_err(Failed::Unready)?;
-    // The credentials live on where they are used, and nowhere else.
-    drop(config);
-
+pub async fn run(prepared: Prepared) -> Result<(), Failed> {
+    let Prepared {
+        server,
+        ending,
+        changes,
+    } = prepared;
     let wg_easy = server.wg_easy();
 
     tokio::spawn(end_on_signal(ending.clone()).map_err(Failed::System)?);
@@ -142,12 +161,12 @@ impl std::fmt::Display for Failed {
 }
 
 /// Runs [`run`] on a runtime of one thread.
-pub fn block_on(config: Config) -> Result<(), Failed> {
+pub fn block_on(prepared: Prepared) -> Result<(), Failed> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(Failed::System)?;
-    let ended = runtime.block_on(run(config));
+    let ended = runtime.block_on(run(prepared));
     diagnostics::debug("the session has ended");
     // Waiting for it would hang on the thread that reads stdin.
     runtime.shutdown_background();

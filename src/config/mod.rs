@@ -211,6 +211,16 @@ fn elicitation(reader: &Reader<'_>) -> Result<bool, ConfigError> {
     }
 }
 
+impl Setup {
+    /// The TCP port that is connected to, if any is.
+    pub fn port(&self) -> Option<u16> {
+        match self {
+            Self::Ready(connection) => Some(connection.url.port()),
+            Self::Missing(_) => None,
+        }
+    }
+}
+
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config").finish_non_exhaustive()

@@ -4,6 +4,7 @@
 //! - `tls`: which certificates are accepted
 //! - `auth`: how a request is authenticated, and what is remembered of a refusal
 //! - `error`: what went wrong and what to do about it
+//! - `probe`: the same steps one at a time, for `check`
 //! - `record`: typed readers of what wg-easy sends
 //!
 //! Invariant: a method that widens access takes an [`Approval`] by value. [`WgEasy::disable`] is the
@@ -12,6 +13,7 @@
 mod auth;
 mod error;
 mod http;
+pub mod probe;
 pub mod record;
 mod tls;
 

@@ -162,7 +162,9 @@ fn only_the_session_writes_to_stdout_and_the_program_when_it_is_asked_for_help()
         .iter()
         .find(|source| source.path == "main.rs")
         .unwrap();
-    assert_eq!(main.code.matches("stdout()").count(), 1);
+    // It prints in one place, and looks in another whether there is a terminal.
+    assert_eq!(main.code.matches("stdout()").count(), 2);
+    assert_eq!(main.code.matches("stdout().is_terminal()").count(), 1);
 }
 
 #[test]

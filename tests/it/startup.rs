@@ -14,6 +14,9 @@ use wg_easy_mcp::config::VARIABLES;
 /// In the value of every variable that is set, and so to be found nowhere.
 const PLANTED: &str = "Hunter2PLANTED";
 
+/// A server that starts says in one line what it has given up.
+const PROTECTIONS: usize = 1;
+
 const PIN: &str = "sha256/AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
 
 /// The program in an environment that holds nothing but `variables`.
@@ -63,6 +66,14 @@ fn assert_refused(output: &Output) -> String {
     text
 }
 
+/// Exit 1, nothing on stderr, and the finding on stdout, which is returned.
+fn assert_check_fails(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+    assert_shows_nothing(output);
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
 /// A complete configuration in which every secret is planted, with `pairs` in the place of what they
 /// name.
 fn complete<'a>(pairs: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
@@ -79,10 +90,11 @@ fn complete<'a>(pairs: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
 }
 
 #[test]
-fn a_complete_configuration_starts_without_a_word() {
+fn a_complete_configuration_starts_without_a_warning() {
     let output = run(&[], &complete(&[]));
     assert_eq!(output.status.code(), Some(0));
-    assert_eq!(stderr(&output), "");
+    let text = stderr(&output);
+    assert_eq!(text.lines().count(), PROTECTIONS, "{text}");
 }
 
 #[test]
@@ -175,9 +187,12 @@ fn each_wrong_value_is_refused_in_one_line_that_names_the_variable() {
         ("WG_EASY_", &[("WG_EASY_Hunter2PLANTED", "1")]),
     ];
     for (named, pairs) in cases {
-        for arguments in [&[][..], &["check"]] {
-            let line = assert_refused(&run(arguments, &complete(pairs)));
-            assert!(line.contains(named), "{pairs:?}: {line}");
+        let variables = complete(pairs);
+        for said in [
+            assert_refused(&run(&[], &variables)),
+            assert_check_fails(&run(&["check"], &variables)),
+        ] {
+            assert!(said.contains(named), "{pairs:?}: {said}");
         }
     }
 }
@@ -195,8 +210,11 @@ fn every_variable_refuses_what_is_not_text() {
 #[test]
 fn a_secret_in_every_variable_at_once_is_not_shown() {
     let all: Vec<_> = VARIABLES.iter().map(|v| (v.name, PLANTED)).collect();
-    for arguments in [&[][..], &["check"], &["check", "--json"], &["--nothing"]] {
+    for arguments in [&[][..], &["--nothing"]] {
         assert_refused(&run(arguments, &all));
+    }
+    for arguments in [&["check"][..], &["check", "--json"]] {
+        assert_check_fails(&run(arguments, &all));
     }
     for argument in ["--help", "--version"] {
         let output = run(&[argument], &all);
@@ -214,7 +232,7 @@ fn without_a_configuration_the_server_starts_and_says_what_is_missing() {
         text.contains("WG_EASY_URL, WG_EASY_USERNAME and WG_EASY_PASSWORD are missing"),
         "{text}"
     );
-    assert_eq!(text.lines().count(), 1, "{text}");
+    assert_eq!(text.lines().count(), 1 + PROTECTIONS, "{text}");
 }
 
 #[test]
@@ -236,9 +254,10 @@ fn what_is_odd_but_harmless_is_a_warning() {
     assert!(output.stdout.is_empty());
     assert_shows_nothing(&output);
     let text = stderr(&output);
-    assert_eq!(text.lines().count(), 5, "{text}");
+    assert_eq!(text.lines().count(), 5 + PROTECTIONS, "{text}");
     assert!(
         text.lines()
+            .take(5)
             .all(|line| line.starts_with("wg-easy-mcp: warning: ")),
         "{text}"
     );

@@ -59,8 +59,8 @@ fn each_decision_is_one_line() {
         let (_, stderr) = case.server.finish();
         let lines: Vec<_> = lines.iter().map(|line| fields(line)).collect();
         assert_eq!(lines, decisions);
-        // Nothing else is said at all.
-        assert_eq!(stderr.lines().count(), decisions.len(), "{stderr}");
+        // Nothing else is said at all, save what is in force.
+        assert_eq!(stderr.lines().count(), 1 + decisions.len(), "{stderr}");
         for value in [
             "laptop", "client-2", "10.20", "2099", "renamed", "1300", "/api/",
         ] {
@@ -169,6 +169,7 @@ fn a_call_that_is_wrong_or_about_nobody_decides_nothing() {
         case.yes(&open, 2).result();
         assert_eq!(case.server.wait_for_audit(1).len(), 1);
         let (_, stderr) = case.server.finish();
-        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+        // What is in force, and the decision.
+        assert_eq!(stderr.lines().count(), 2, "{stderr}");
     });
 }
