@@ -141,7 +141,7 @@ impl Answer {
     }
 
     fn length(&self) -> usize {
-        budget::chars(&Value::Object(self.fields.clone()))
+        budget::chars(&self.fields)
     }
 
     /// The answer as MCP has it, shortened where it has to be.
@@ -179,6 +179,8 @@ impl Answer {
 pub struct Entries {
     list: Vec<Value>,
     lengths: Vec<usize>,
+    /// The sum of the lengths.
+    sum: usize,
     truncated: Vec<budget::Truncated>,
     cutting: bool,
 }
@@ -188,7 +190,9 @@ impl Entries {
     /// time one does not, and from then on, every entry longer than `longest` is shortened to it.
     pub fn push(&mut self, entry: Shaped, room: usize, longest: usize) -> bool {
         let entry = entry.into_value();
-        self.lengths.push(budget::chars(&entry) + 1);
+        let length = budget::chars(&entry) + 1;
+        self.lengths.push(length);
+        self.sum += length;
         self.list.push(entry);
         if !self.cutting && self.length() > room {
             self.cutting = true;
@@ -201,7 +205,7 @@ impl Entries {
         let fits = self.length() <= room;
         if !fits {
             self.list.pop();
-            self.lengths.pop();
+            self.sum -= self.lengths.pop().unwrap_or_default();
             let gone = place(self.list.len());
             self.truncated.retain(|cut| !cut.field.starts_with(&gone));
         }
@@ -219,13 +223,12 @@ impl Entries {
     }
 
     fn length(&self) -> usize {
-        let entries: usize = self.lengths.iter().sum();
         let said: usize = self
             .truncated
             .iter()
             .map(|cut| budget::chars(&cut.to_value()) + 1)
             .sum();
-        entries + said
+        self.sum + said
     }
 
     fn shorten(&mut self, at: usize, longest: usize) {
@@ -245,7 +248,9 @@ impl Entries {
                 ..cut
             });
         }
-        *length = budget::chars(&Value::Object(entry.clone())) + 1;
+        self.sum -= *length;
+        *length = budget::chars(entry) + 1;
+        self.sum += *length;
     }
 }
 

@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
+use std::fmt::Write as _;
 
 /// The most Unicode code points in the text block of an answer.
 pub const MAX_CHARS: usize = 60_000;
@@ -32,7 +33,7 @@ impl Truncated {
 }
 
 /// The length of `value` as compact JSON, in Unicode code points.
-pub fn chars(value: &Value) -> usize {
+pub fn chars(value: &impl serde::Serialize) -> usize {
     struct Counter(usize);
     impl std::io::Write for Counter {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -93,6 +94,9 @@ pub(crate) fn cut_texts(value: &mut Value, excess: usize) -> Vec<Truncated> {
             lengths.push(length);
         }
     });
+    if lengths.is_empty() {
+        return Vec::new();
+    }
     lengths.sort_unstable_by(|a, b| b.cmp(a));
     // Lowering the level to the next shorter text frees what all longer texts lose by it.
     let mut level = SHORTEST_CUT;
@@ -187,7 +191,8 @@ fn each_child(
     match value {
         Value::Array(list) => {
             for (index, child) in list.iter_mut().enumerate() {
-                path.push_str(&format!("[{index}]"));
+                // Writing to a `String` cannot fail.
+                let _ = write!(path, "[{index}]");
                 visit(child, path);
                 path.truncate(length);
             }

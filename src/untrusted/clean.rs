@@ -31,7 +31,9 @@ pub fn clean_script(text: &str) -> Cow<'_, str> {
 }
 
 fn without(text: &str, removed: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if text.chars().any(&removed) {
+    // Most texts are plain ASCII, which is quickly seen.
+    let is_plain = |byte: u8| (b' '..0x7f).contains(&byte);
+    if !text.bytes().all(is_plain) && text.chars().any(&removed) {
         Cow::Owned(text.chars().filter(|&c| !removed(c)).collect())
     } else {
         Cow::Borrowed(text)

@@ -8,6 +8,7 @@
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::fmt;
 
 /// How many levels of arrays and objects an untyped value may have; a deeper one becomes `null`.
@@ -22,23 +23,33 @@ pub fn elements(raw: &str) -> Option<Vec<&str>> {
 
 /// The members of a JSON object as raw text, in order, or `None` when `raw` is not an object. A name
 /// that is not valid Unicode is left out, and so is `__proto__`, which some readers treat as code.
-pub fn members(raw: &str) -> Option<Vec<(String, &str)>> {
+pub fn members(raw: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
     let Members(members) = serde_json::from_str(raw).ok()?;
     Some(
         members
             .into_iter()
-            .filter_map(|(name, value)| Some((serde_json::from_str::<String>(name).ok()?, value)))
+            .filter_map(|(name, value)| Some((text(name)?, value)))
             .filter(|(name, _)| name != "__proto__")
             .collect(),
     )
 }
 
+/// The string that `raw` is, without a copy where it has no escapes.
+fn text(raw: &str) -> Option<Cow<'_, str>> {
+    match serde_json::from_str::<&str>(raw) {
+        Ok(text) => Some(Cow::Borrowed(text)),
+        Err(_) => serde_json::from_str::<String>(raw).ok().map(Cow::Owned),
+    }
+}
+
 /// The raw text of the member called `name`; of several the last, as in JavaScript.
 pub fn member<'a>(raw: &'a str, name: &str) -> Option<&'a str> {
-    members(raw)?
+    let Members(members) = serde_json::from_str(raw).ok()?;
+    let found = |raw: &str| text(raw).is_some_and(|found| found == name);
+    members
         .into_iter()
         .rev()
-        .find_map(|(found, value)| (found == name).then_some(value))
+        .find_map(|(raw, value)| found(raw).then_some(value))
 }
 
 /// Reads a value of any type. What cannot be represented (a number out of range, a lone surrogate,
@@ -54,7 +65,7 @@ fn lenient_within(raw: &str, levels: usize) -> Value {
             members(raw)
                 .unwrap_or_default()
                 .into_iter()
-                .map(|(name, value)| (name, lenient_within(value, levels - 1)))
+                .map(|(name, value)| (name.into_owned(), lenient_within(value, levels - 1)))
                 .collect::<Map<_, _>>(),
         ),
         Some(b'[') => Value::Array(

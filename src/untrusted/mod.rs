@@ -17,6 +17,7 @@ pub use file::{File, NotAFile};
 pub use redact::REDACTED;
 
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// A value that came from wg-easy.
 pub struct Untrusted<T>(T);
@@ -38,6 +39,11 @@ impl<T> Untrusted<T> {
     /// The value as it was sent. For `wg_easy` alone, which sends it back to where it came from.
     pub(crate) fn as_sent(&self) -> &T {
         &self.0
+    }
+
+    /// The same, for `wg_easy` to read it without a copy.
+    pub(crate) fn into_sent(self) -> T {
+        self.0
     }
 }
 
@@ -94,33 +100,47 @@ impl Shaped {
 }
 
 fn clean_fields(fields: Map<String, Value>, outermost: bool) -> Map<String, Value> {
+    let mut fields = clean_names(fields);
+    for (name, value) in &mut fields {
+        match value {
+            Value::String(text) if outermost && HOOKS.contains(&name.as_str()) => {
+                replace(text, clean_script);
+            }
+            value => clean_value(value),
+        }
+    }
+    fields
+}
+
+/// Of names that become equal the last one wins, and cleaning may make a `__proto__` out of one that
+/// looked harmless.
+fn clean_names(fields: Map<String, Value>) -> Map<String, Value> {
+    let is_clean = |name: &String| matches!(clean(name), Cow::Borrowed(_)) && name != "__proto__";
+    if fields.keys().all(is_clean) {
+        return fields;
+    }
     let mut cleaned = Map::new();
     for (name, value) in fields {
         let name = clean(&name).into_owned();
-        // Cleaning may make this name out of one that looked harmless.
-        if name == "__proto__" {
-            continue;
+        if name != "__proto__" {
+            cleaned.insert(name, value);
         }
-        let value = match value {
-            Value::String(text) if outermost && HOOKS.contains(&name.as_str()) => {
-                Value::String(clean_script(&text).into_owned())
-            }
-            value => clean_value(value),
-        };
-        cleaned.insert(name, value);
     }
     cleaned
 }
 
-fn clean_value(value: Value) -> Value {
+fn clean_value(value: &mut Value) {
     match value {
-        Value::String(text) => match clean(&text) {
-            std::borrow::Cow::Borrowed(_) => Value::String(text),
-            std::borrow::Cow::Owned(cleaned) => Value::String(cleaned),
-        },
-        Value::Array(elements) => elements.into_iter().map(clean_value).collect(),
-        Value::Object(fields) => Value::Object(clean_fields(fields, false)),
-        value => value,
+        Value::String(text) => replace(text, clean),
+        Value::Array(elements) => elements.iter_mut().for_each(clean_value),
+        Value::Object(fields) => *fields = clean_fields(std::mem::take(fields), false),
+        _ => {}
+    }
+}
+
+fn replace(text: &mut String, clean: fn(&str) -> Cow<'_, str>) {
+    if let Cow::Owned(cleaned) = clean(text) {
+        *text = cleaned;
     }
 }
 

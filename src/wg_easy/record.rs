@@ -480,7 +480,16 @@ pub struct ClientList {
 impl ClientList {
     /// Splits a list's body into its rows.
     pub fn from_body(body: Untrusted<Vec<u8>>) -> Result<Self, Malformed> {
-        let body = text(body.as_sent()).into_owned();
+        // Without a copy, if it is text.
+        let body = match String::from_utf8(body.into_sent()) {
+            Ok(mut body) => {
+                if body.starts_with('\u{feff}') {
+                    body.remove(0);
+                }
+                body
+            }
+            Err(error) => text(error.as_bytes()).into_owned(),
+        };
         let start = body.as_ptr().addr();
         let elements = json::elements(&body).ok_or(Malformed)?;
         let total = elements.len();
@@ -546,16 +555,17 @@ fn text(body: &[u8]) -> std::borrow::Cow<'_, str> {
 }
 
 fn object(raw: &str, table: &'static [Field]) -> Option<Map<String, Value>> {
-    let mut fields = Map::new();
-    for (name, raw) in json::members(raw)? {
+    let members = json::members(raw)?;
+    let mut fields = Map::with_capacity(members.len());
+    for (name, raw) in members {
         let value = match table.iter().find(|field| field.name == name) {
             Some(field) => typed(raw, field),
             None => Some(json::lenient(raw)),
         };
         match value {
-            Some(value) => fields.insert(name, value),
+            Some(value) => fields.insert(name.into_owned(), value),
             // Of two members the last one counts, also when it is no good.
-            None => fields.shift_remove(&name),
+            None => fields.shift_remove(name.as_ref()),
         };
     }
     Some(fields)
