@@ -7,7 +7,8 @@ use super::{Answer, Arguments, Failure, Hints, Run, Tool, schema};
 use crate::untrusted::Untrusted;
 use crate::untrusted::budget::MAX_CHARS;
 use crate::wg_easy::WgEasy;
-use crate::wg_easy::record::{CLIENT, ClientList, Row};
+use crate::wg_easy::fields::CLIENT;
+use crate::wg_easy::record::{ClientList, Row, folded};
 use rmcp::model::JsonObject;
 use serde_json::json;
 
@@ -134,7 +135,7 @@ impl Request {
             })
         };
         Ok(Self {
-            filter: arguments.text("filter")?.map(str::to_lowercase),
+            filter: arguments.text("filter")?.map(folded),
             descending,
             offset: count(arguments.integer("offset", 0, MAX_ID)?, 0),
             limit: count(arguments.integer("limit", 1, MAX_LIMIT)?, usize::MAX),
