@@ -338,7 +338,7 @@ fn parse(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Option<Refusal>> {
     };
     // One member at a time, so that a bad value inside the parameters does not hide the id.
     let Some(members) = json::members(text.trim()) else {
-        let is_list = json::elements(text.trim()).is_some();
+        let is_list = json::each_element(text.trim(), |_| true).is_some();
         return Err(if is_list {
             Some(Refusal::without_id(
                 ErrorCode::INVALID_REQUEST,

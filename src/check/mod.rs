@@ -13,8 +13,9 @@ use jiff::Timestamp;
 
 use crate::config::{Config, ConfigError, Connection, Setup, Warning, setup_instructions};
 use crate::sandbox::{Plan, Report, State};
+use crate::wg_easy::fields::INFORMATION;
 use crate::wg_easy::probe::{Certificate, Presented, Probe};
-use crate::wg_easy::record::{INFORMATION, Record};
+use crate::wg_easy::record::Record;
 use crate::wg_easy::{Body, Error, SetupError, WgEasy};
 
 const CONFIGURATION: &str = "configuration";

@@ -15,6 +15,9 @@ pub struct Arguments(JsonObject);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong(pub String);
 
+/// The most names of arguments that an error repeats.
+const MAX_NAMED: usize = 20;
+
 impl Arguments {
     /// Wraps the arguments of a call.
     pub fn new(arguments: JsonObject) -> Self {
@@ -40,7 +43,7 @@ impl Arguments {
         Err(Wrong(format!(
             "Unknown argument{}: {}; {takes}.",
             if unknown.len() == 1 { "" } else { "s" },
-            unknown.join(", ")
+            listed(&unknown)
         )))
     }
 
@@ -112,6 +115,16 @@ impl Arguments {
                     ))
                 }),
         }
+    }
+}
+
+/// Names in one sentence, the first [`MAX_NAMED`] of them; the others are counted.
+pub fn listed(names: &[String]) -> String {
+    match names.split_at_checked(MAX_NAMED) {
+        Some((first, others)) if !others.is_empty() => {
+            format!("{} and {} more", first.join(", "), others.len())
+        }
+        _ => names.join(", "),
     }
 }
 
@@ -197,6 +210,20 @@ mod tests {
             "Unknown arguments: force, (a name of 4 characters); this tool takes clientId."
         );
         assert_eq!(given.only(&["clientId", "force", "a b\n"]), Ok(()));
+    }
+
+    #[test]
+    fn of_many_unknown_arguments_the_first_are_named_and_the_others_counted() {
+        let many = (0..60_000)
+            .map(|n| (format!("a{n}"), Value::Null))
+            .collect();
+        let Wrong(said) = Arguments::new(many).only(&[]).unwrap_err();
+        assert!(said.starts_with("Unknown arguments: a0, a1, "), "{said}");
+        assert!(
+            said.ends_with(", a19 and 59980 more; this tool takes no arguments."),
+            "{said}"
+        );
+        assert_eq!(listed(&vec!["x".to_owned(); 20]), vec!["x"; 20].join(", "));
     }
 
     proptest! {

@@ -2,7 +2,8 @@
 
 use super::{Answer, Arguments, Failure, Hints, Run, Tool, schema};
 use crate::untrusted::Line;
-use crate::wg_easy::record::{CLIENT, Record};
+use crate::wg_easy::fields::CLIENT;
+use crate::wg_easy::record::Record;
 use crate::wg_easy::{ClientId, Error, WgEasy};
 
 pub(super) static TOOL: Tool = Tool {

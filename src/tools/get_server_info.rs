@@ -3,7 +3,8 @@
 use super::answer::Words;
 use super::{Answer, Arguments, Failure, Hints, Run, Tool, schema};
 use crate::untrusted::Untrusted;
-use crate::wg_easy::record::{Field, GENERAL, INFORMATION, INTERFACE, Record};
+use crate::wg_easy::fields::{Field, GENERAL, INFORMATION, INTERFACE};
+use crate::wg_easy::record::Record;
 use crate::wg_easy::{Error, WgEasy};
 use serde_json::Value;
 

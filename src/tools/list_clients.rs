@@ -5,7 +5,8 @@ use super::arguments::Wrong;
 use super::schema::MAX_ID;
 use super::{Answer, Arguments, Failure, Hints, Run, Tool, schema};
 use crate::untrusted::budget::MAX_CHARS;
-use crate::wg_easy::record::{CLIENT, ClientList, Row};
+use crate::wg_easy::fields::CLIENT;
+use crate::wg_easy::record::{ClientList, Row, folded};
 use crate::wg_easy::{Body, WgEasy};
 use serde_json::json;
 
@@ -127,7 +128,7 @@ impl Request {
             })
         };
         Ok(Self {
-            filter: arguments.text("filter")?.map(str::to_lowercase),
+            filter: arguments.text("filter")?.map(folded),
             descending,
             offset: count(arguments.integer("offset", 0, MAX_ID)?, 0),
             limit: count(arguments.integer("limit", 1, MAX_LIMIT)?, usize::MAX),

@@ -4,7 +4,7 @@
 //! no bare `true`, `false` or `{}` as the schema of a property or of items; no `format` for numbers;
 //! no `$ref`.
 
-use crate::wg_easy::record::{Field, Kind};
+use crate::wg_easy::fields::{Field, Kind};
 use serde_json::{Map, Value, json};
 
 /// A JSON Schema whose root is an object.

@@ -10,7 +10,7 @@ use super::change::{Change, Found, is_gone};
 use super::{Answer, Arguments, Done, Failure, Hints, Prepared, Run, Tool, schema};
 use crate::approval::Approval;
 use crate::diagnostics::Outcome;
-use crate::wg_easy::record::{NotUpdatable, Updatable};
+use crate::wg_easy::updatable::{NotUpdatable, Updatable};
 use crate::wg_easy::{ClientId, Error, Turn, WgEasy};
 use changes::Changes;
 
@@ -97,6 +97,10 @@ fn not_updatable(id: ClientId, why: NotUpdatable) -> Failure {
         NotUpdatable::WrongType(field) => Failure::Change(format!(
             "Nothing was changed: wg-easy gives client {id} a {field} of the wrong type, and sending the rest back could \
              break it. Correct {field} in the wg-easy web UI, then try again."
+        )),
+        NotUpdatable::TooLong(field) => Failure::Change(format!(
+            "Nothing was changed: wg-easy gives client {id} a {field} with more entries than this server sends back. \
+             Shorten {field} in the wg-easy web UI, then try again."
         )),
         NotUpdatable::NoSuchField(field) => Failure::Change(format!(
             "Nothing was changed: this release of wg-easy gives client {id} no {field}, so it cannot be set. Leave it out, \

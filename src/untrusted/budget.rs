@@ -3,9 +3,11 @@
 //! An answer is shortened as an object, so that it stays valid JSON and says what was cut: the longest
 //! text first, then entries of the longest list. A key file is never shortened; the tools that answer
 //! with one do not come here.
+//!
+//! What to cut is planned on what was measured once, and then cut once: the work grows with the size of
+//! the object and with nothing else.
 
 use serde_json::{Map, Value, json};
-use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// The most Unicode code points in the text block of an answer.
@@ -13,6 +15,10 @@ pub const MAX_CHARS: usize = 60_000;
 
 /// A text is not cut below this many code points: what is shorter says more than it costs.
 const SHORTEST_CUT: usize = 200;
+
+/// At most this many places are named where something was cut: an answer that is cut in more is beyond
+/// reading anyway.
+pub const MAX_TRUNCATED: usize = 50;
 
 /// A part of an answer that was shortened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,171 +57,296 @@ pub fn chars(value: &impl serde::Serialize) -> usize {
     counter.0
 }
 
-/// Shortens `object` until its JSON has at most `limit` code points, and says what was cut. `None` when
-/// it does not fit whatever is cut; the object is then of no use.
+/// Shortens `object` until its JSON has at most `limit` code points, and says what was cut, in
+/// [`MAX_TRUNCATED`] places at most. `None` when it does not fit whatever is cut; it is then as it was.
 pub fn fit(object: &mut Map<String, Value>, limit: usize) -> Option<Vec<Truncated>> {
-    let mut value = Value::Object(std::mem::take(object));
-    let truncated = fit_value(&mut value, limit);
-    if let Value::Object(fitted) = value {
-        *object = fitted;
-    }
-    truncated
-}
-
-fn fit_value(value: &mut Value, limit: usize) -> Option<Vec<Truncated>> {
-    let mut truncated = Vec::new();
-    let mut excess = chars(value).saturating_sub(limit);
-    if excess > 0 {
-        truncated = cut_texts(value, excess);
-        excess = chars(value).saturating_sub(limit);
-    }
-    // Each round empties or shortens one list; there are as many lists as there are.
-    while excess > 0 {
-        truncated.push(cut_longest_list(value, excess)?);
-        excess = chars(value).saturating_sub(limit);
-    }
-    // A text inside an entry that went is no longer there to be spoken of.
-    if !truncated.is_empty() {
-        let mut standing = HashSet::new();
-        each_place(value, &mut String::new(), &mut |field| {
-            standing.insert(field.to_owned());
-        });
-        truncated.retain(|cut| standing.contains(&cut.field));
-    }
+    let Some(plan) = Plan::new(object, limit)? else {
+        return Some(Vec::new());
+    };
+    let truncated = plan.truncated(object);
+    plan.cut(object);
     Some(truncated)
 }
 
-/// Cuts the longest texts to a common length at which `excess` is gone, or to [`SHORTEST_CUT`].
-pub(crate) fn cut_texts(value: &mut Value, excess: usize) -> Vec<Truncated> {
-    let mut lengths = Vec::new();
-    each_text(value, &mut String::new(), &mut |_, text| {
-        let length = text.chars().count();
-        if length > SHORTEST_CUT {
-            lengths.push(length);
+/// Like [`fit`], and says what was cut under `truncated` in the object itself, within the limit too.
+pub fn fit_saying_so(object: &mut Map<String, Value>, limit: usize) -> Option<()> {
+    let Some(mut plan) = Plan::new(object, limit)? else {
+        return Some(());
+    };
+    let mut spare = 0_usize;
+    loop {
+        let said = said(&plan.truncated(object));
+        let needed = chars(&said) + r#","truncated":"#.len();
+        if needed <= spare {
+            plan.cut(object);
+            object.insert("truncated".to_owned(), said);
+            return Some(());
         }
-    });
-    if lengths.is_empty() {
-        return Vec::new();
+        // Making that room may cut in more places. It doubles, so that the end is near.
+        spare = spare.saturating_mul(2).max(needed + 100);
+        plan = Plan::new(object, limit.checked_sub(spare)?)??;
     }
-    lengths.sort_unstable_by(|a, b| b.cmp(a));
-    // Lowering the level to the next shorter text frees what all longer texts lose by it.
-    let mut level = SHORTEST_CUT;
-    let mut freed = 0;
-    for (longer, pair) in lengths.windows(2).enumerate() {
-        let (&[this, next], count) = (pair, longer + 1) else {
-            break;
+}
+
+/// The `truncated` list of an answer.
+pub fn said(truncated: &[Truncated]) -> Value {
+    truncated.iter().map(Truncated::to_value).collect()
+}
+
+/// What to cut.
+struct Plan {
+    /// The most code points a text may have.
+    level: usize,
+    /// Each list that has entries, in the order in which they begin.
+    lists: Vec<List>,
+}
+
+struct List {
+    /// The length of each entry, with the comma after it.
+    entries: Vec<usize>,
+    /// How many entries stay.
+    kept: usize,
+    /// The place in the order of the first list that is not inside this one.
+    end: usize,
+}
+
+impl Plan {
+    /// `Some(None)` when there is nothing to cut, `None` when cutting does not help.
+    fn new(object: &Map<String, Value>, limit: usize) -> Option<Option<Self>> {
+        let excess = chars(object).saturating_sub(limit);
+        if excess == 0 {
+            return Some(None);
+        }
+        let mut lengths = Vec::new();
+        object
+            .values()
+            .for_each(|value| text_lengths(value, &mut lengths));
+        let mut plan = Self {
+            level: level(lengths, excess),
+            lists: Vec::new(),
         };
-        if freed + (this - next) * count >= excess {
-            level = this - (excess - freed).div_ceil(count);
-            break;
-        }
-        freed += (this - next) * count;
+        let length = plan.measure_object(object);
+        plan.drop_entries(length.saturating_sub(limit))?;
+        Some(Some(plan))
     }
-    if level == SHORTEST_CUT
-        && let Some(&shortest) = lengths.last()
-    {
-        let needed = excess.saturating_sub(freed).div_ceil(lengths.len());
-        level = shortest.saturating_sub(needed).max(SHORTEST_CUT);
+
+    /// The length of an object with its texts cut; notes the lists in it.
+    fn measure_object(&mut self, object: &Map<String, Value>) -> usize {
+        let members: usize = object
+            .iter()
+            .map(|(name, value)| chars(name) + 2 + self.measure(value))
+            .sum();
+        members + 2 - usize::from(!object.is_empty())
     }
-    let mut truncated = Vec::new();
-    each_text(value, &mut String::new(), &mut |field, text| {
-        let total = text.chars().count();
-        if total > level.max(SHORTEST_CUT)
-            && let Some((end, _)) = text.char_indices().nth(level)
-        {
-            text.truncate(end);
-            truncated.push(Truncated {
-                field: field.to_owned(),
-                kept: level,
-                total,
-            });
-        }
-    });
-    truncated
-}
 
-/// Drops entries from the end of the list whose JSON is longest.
-fn cut_longest_list(value: &mut Value, excess: usize) -> Option<Truncated> {
-    let mut longest: Option<(usize, String)> = None;
-    each_list(value, &mut String::new(), &mut |field, list| {
-        let length: usize = list.iter().map(chars).sum();
-        if !list.is_empty() && longest.as_ref().is_none_or(|(most, _)| length > *most) {
-            longest = Some((length, field.to_owned()));
-        }
-    });
-    let (_, longest) = longest?;
-    let mut truncated = None;
-    each_list(value, &mut String::new(), &mut |field, list| {
-        if field == longest && truncated.is_none() {
-            let total = list.len();
-            let mut freed = 0;
-            while freed < excess
-                && let Some(entry) = list.pop()
-            {
-                freed += chars(&entry) + 1;
-            }
-            truncated = Some(Truncated {
-                field: field.to_owned(),
-                kept: list.len(),
-                total,
-            });
-        }
-    });
-    truncated
-}
-
-fn each_text(value: &mut Value, path: &mut String, visit: &mut impl FnMut(&str, &mut String)) {
-    match value {
-        Value::String(text) => visit(path, text),
-        _ => each_child(value, path, &mut |child, path| {
-            each_text(child, path, visit)
-        }),
-    }
-}
-
-fn each_list(value: &mut Value, path: &mut String, visit: &mut impl FnMut(&str, &mut Vec<Value>)) {
-    if let Value::Array(list) = value {
-        visit(path, list);
-    }
-    each_child(value, path, &mut |child, path| {
-        each_list(child, path, visit)
-    });
-}
-
-fn each_child(
-    value: &mut Value,
-    path: &mut String,
-    visit: &mut dyn FnMut(&mut Value, &mut String),
-) {
-    let length = path.len();
-    match value {
-        Value::Array(list) => {
-            for (index, child) in list.iter_mut().enumerate() {
-                // Writing to a `String` cannot fail.
-                let _ = write!(path, "[{index}]");
-                visit(child, path);
-                path.truncate(length);
-            }
-        }
-        Value::Object(fields) => {
-            for (name, child) in fields.iter_mut() {
-                if !path.is_empty() {
-                    path.push('.');
+    fn measure(&mut self, value: &Value) -> usize {
+        match value {
+            Value::String(text) => chars(&prefix(text, self.level)),
+            Value::Object(object) => self.measure_object(object),
+            Value::Array(list) if !list.is_empty() => {
+                let at = self.lists.len();
+                self.lists.push(List {
+                    entries: Vec::new(),
+                    kept: list.len(),
+                    end: 0,
+                });
+                let entries: Vec<_> = list.iter().map(|entry| self.measure(entry) + 1).collect();
+                let length = entries.iter().sum::<usize>() + 1;
+                let end = self.lists.len();
+                if let Some(list) = self.lists.get_mut(at) {
+                    (list.entries, list.end) = (entries, end);
                 }
-                path.push_str(name);
-                visit(child, path);
-                path.truncate(length);
+                length
+            }
+            value => chars(value),
+        }
+    }
+
+    /// Drops entries from the end of the longest list, then of the next, until `excess` is gone.
+    fn drop_entries(&mut self, mut excess: usize) -> Option<()> {
+        let length = |list: &List| list.entries.iter().sum::<usize>();
+        let mut longest: Vec<_> = (self.lists.iter().map(length).enumerate()).collect();
+        // A list is longer than those inside it, so it comes before them.
+        longest.sort_by_key(|(_, length)| std::cmp::Reverse(*length));
+        let mut gone = vec![false; self.lists.len()];
+        for (at, _) in longest {
+            if excess == 0 {
+                break;
+            }
+            let (Some(list), Some(false)) = (self.lists.get_mut(at), gone.get(at)) else {
+                continue;
+            };
+            for length in list.entries.iter().rev() {
+                if excess == 0 {
+                    break;
+                }
+                list.kept -= 1;
+                // The first entry has no comma before it.
+                excess = excess.saturating_sub(length - usize::from(list.kept == 0));
+            }
+            if list.kept == 0
+                && let Some(inside) = gone.get_mut(at..list.end)
+            {
+                inside.fill(true);
             }
         }
+        (excess == 0).then_some(())
+    }
+
+    /// What is said of the cutting.
+    fn truncated(&self, object: &Map<String, Value>) -> Vec<Truncated> {
+        let mut teller = Teller {
+            plan: self,
+            next: 0,
+            path: String::new(),
+            truncated: Vec::new(),
+        };
+        teller.object(object);
+        teller.truncated
+    }
+
+    fn cut(&self, object: &mut Map<String, Value>) {
+        let mut next = 0;
+        for value in object.values_mut() {
+            self.cut_value(value, &mut next);
+        }
+    }
+
+    fn cut_value(&self, value: &mut Value, next: &mut usize) {
+        match value {
+            Value::String(text) => {
+                let end = prefix(text, self.level).len();
+                text.truncate(end);
+            }
+            Value::Object(object) => {
+                for value in object.values_mut() {
+                    self.cut_value(value, next);
+                }
+            }
+            Value::Array(list) if !list.is_empty() => {
+                let Some(plan) = self.lists.get(*next) else {
+                    return;
+                };
+                *next += 1;
+                list.truncate(plan.kept);
+                for value in list {
+                    self.cut_value(value, next);
+                }
+                *next = plan.end;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Walks what is left of a value and names the places where something was cut.
+struct Teller<'a> {
+    plan: &'a Plan,
+    next: usize,
+    path: String,
+    truncated: Vec<Truncated>,
+}
+
+impl Teller<'_> {
+    fn object(&mut self, object: &Map<String, Value>) {
+        let length = self.path.len();
+        for (name, value) in object {
+            if self.truncated.len() == MAX_TRUNCATED {
+                return;
+            }
+            if length > 0 {
+                self.path.push('.');
+            }
+            self.path.push_str(name);
+            self.value(value);
+            self.path.truncate(length);
+        }
+    }
+
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::String(text) if prefix(text, self.plan.level).len() < text.len() => {
+                self.tell(self.plan.level, text.chars().count());
+            }
+            Value::Object(object) => self.object(object),
+            Value::Array(list) => self.list(list),
+            _ => {}
+        }
+    }
+
+    fn list(&mut self, list: &[Value]) {
+        let plan = self.plan;
+        let Some(plan) = plan.lists.get(self.next).filter(|_| !list.is_empty()) else {
+            return;
+        };
+        self.next += 1;
+        if plan.kept < list.len() {
+            self.tell(plan.kept, list.len());
+        }
+        let length = self.path.len();
+        for (index, value) in list.iter().take(plan.kept).enumerate() {
+            if self.truncated.len() == MAX_TRUNCATED {
+                return;
+            }
+            // Writing to a `String` cannot fail.
+            let _ = write!(self.path, "[{index}]");
+            self.value(value);
+            self.path.truncate(length);
+        }
+        self.next = plan.end;
+    }
+
+    fn tell(&mut self, kept: usize, total: usize) {
+        if self.truncated.len() < MAX_TRUNCATED {
+            self.truncated.push(Truncated {
+                field: self.path.clone(),
+                kept,
+                total,
+            });
+        }
+    }
+}
+
+/// The first `level` code points of a text.
+fn prefix(text: &str, level: usize) -> &str {
+    // Of no more bytes there are no more code points.
+    if text.len() <= level {
+        return text;
+    }
+    match text.char_indices().nth(level) {
+        Some((end, _)) => text.get(..end).unwrap_or(text),
+        None => text,
+    }
+}
+
+fn text_lengths(value: &Value, lengths: &mut Vec<usize>) {
+    match value {
+        Value::String(text) if text.len() > SHORTEST_CUT => {
+            lengths.push(text.chars().count());
+        }
+        Value::Object(object) => object
+            .values()
+            .for_each(|value| text_lengths(value, lengths)),
+        Value::Array(list) => list.iter().for_each(|value| text_lengths(value, lengths)),
         _ => {}
     }
 }
 
-fn each_place(value: &mut Value, path: &mut String, visit: &mut dyn FnMut(&str)) {
-    visit(path);
-    each_child(value, path, &mut |child, path| {
-        each_place(child, path, visit)
-    });
+/// The length to which the longest texts have to be cut so that `excess` is gone, or [`SHORTEST_CUT`].
+fn level(mut lengths: Vec<usize>, excess: usize) -> usize {
+    lengths.retain(|length| *length > SHORTEST_CUT);
+    lengths.sort_unstable_by(|a, b| b.cmp(a));
+    let mut freed = 0;
+    let nexts = lengths.iter().skip(1).chain([&SHORTEST_CUT]);
+    for (longer, (this, next)) in lengths.iter().zip(nexts).enumerate() {
+        // Lowering the level to the next shorter text frees what all longer texts lose by it.
+        let count = longer + 1;
+        if freed + (this - next) * count >= excess {
+            return this - (excess - freed).div_ceil(count);
+        }
+        freed += (this - next) * count;
+    }
+    SHORTEST_CUT
 }
 
 #[cfg(test)]
@@ -284,7 +415,62 @@ mod tests {
         );
     }
 
+    #[test]
+    fn many_small_lists_and_long_paths_take_no_time() {
+        let mut many = Map::new();
+        for n in 0..20_000 {
+            many.insert(format!("f{n}"), json!([0]));
+        }
+        let before = many.clone();
+        assert_eq!(fit(&mut many, 50_000), None);
+        assert_eq!(many, before);
+        assert_eq!(fit(&mut many, 230_000).map(|cut| cut.len()), Some(50));
+        let texts = vec!["x".repeat(300); 20_000];
+        let mut nested = Map::new();
+        nested.insert("n".repeat(50_000), json!([texts, vec![vec![0]; 20_000]]));
+        let truncated = fit(&mut nested, 60_000).unwrap();
+        assert!(chars(&nested) <= 60_000 && truncated.len() <= 50);
+    }
+
+    #[test]
+    fn what_is_cut_is_said_within_the_limit() {
+        let rows = vec![json!({"name": "x".repeat(500), "l": [1, 2, [3, 4]]}); 100];
+        let Value::Object(mut fields) = json!({"rows": rows, "t": "y".repeat(900)}) else {
+            panic!("an object")
+        };
+        fit_saying_so(&mut fields, 9_000).unwrap();
+        assert!(chars(&fields) <= 9_000);
+        let rows = fields["rows"].as_array().unwrap().len();
+        assert!(rows > 10, "{rows}");
+        let said = fields["truncated"].as_array().unwrap();
+        assert_eq!(
+            said[0],
+            json!({"field": "rows", "kept": rows, "total": 100})
+        );
+        assert_eq!(
+            said[1],
+            json!({"field": "rows[0].name", "kept": 200, "total": 500})
+        );
+        assert!(said.len() == 50 || said.len() == rows + 2);
+    }
+
     proptest! {
+        #[test]
+        fn nested_lists_fit_as_planned(rows in prop::collection::vec(prop::collection::vec(prop::collection::vec("\\PC{0,260}", 0..4), 0..6), 0..12), limit in 20usize..2000) {
+            let value = json!({"rows": rows, "o": {"l": rows.first()}});
+            if let Some((value, truncated)) = fitted(value.clone(), limit) {
+                prop_assert!(chars(&value) <= limit);
+                for cut in truncated {
+                    let pointer = format!("/{}", cut.field.replace('[', "/").replace(']', "").replace('.', "/"));
+                    let left = value.pointer(&pointer).unwrap();
+                    let kept = left.as_str().map_or_else(|| left.as_array().map_or(0, Vec::len), |text| text.chars().count());
+                    prop_assert_eq!(kept, cut.kept);
+                }
+            } else {
+                prop_assert!(chars(&value) > limit);
+            }
+        }
+
         #[test]
         fn what_is_said_to_fit_fits(texts in prop::collection::vec("\\PC{0,600}", 0..12), numbers in prop::collection::vec(any::<u32>(), 0..60), limit in 60usize..3000) {
             let value = json!({"texts": texts, "numbers": numbers, "one": texts.first()});

@@ -5,17 +5,21 @@
 //! - `auth`: how a request is authenticated, and what is remembered of a refusal
 //! - `error`: what went wrong and what to do about it
 //! - `probe`: the same steps one at a time, for `check`
+//! - `fields`: what wg-easy's records have in them
 //! - `record`: typed readers of what wg-easy sends
+//! - `updatable`: what goes back to it when a client is changed
 //!
 //! Invariant: a method that widens access takes an [`Approval`] by value. [`WgEasy::disable`] is the
 //! one write that does not, because it only takes access away.
 
 mod auth;
 mod error;
+pub mod fields;
 mod http;
 pub mod probe;
 pub mod record;
 mod tls;
+pub mod updatable;
 
 use std::fmt;
 use std::sync::Arc;

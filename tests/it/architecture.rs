@@ -191,16 +191,12 @@ fn no_redirect_is_followed_and_no_proxy_is_taken_from_the_environment() {
     assert!(header.count() >= 1, "the header with the login is marked");
 }
 
-/// Files that are longer than they should be. The list may only get shorter.
-const TOO_LONG: [&str; 1] = ["wg_easy/record.rs"];
-
 #[test]
 fn a_file_is_short_enough_to_be_read_in_one_go() {
     let long: Vec<_> = sources()
         .iter()
         .filter(|source| source.lines > 400)
         .map(|source| (source.path.clone(), source.lines))
-        .filter(|(path, _)| !TOO_LONG.contains(&path.as_str()))
         .collect();
     assert!(long.is_empty(), "{long:?}");
 }

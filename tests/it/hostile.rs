@@ -85,3 +85,53 @@ proptest! {
         assert_presentable(&serde_json::to_value(result).unwrap());
     }
 }
+
+#[test]
+fn a_body_of_any_shape_is_answered_with_what_an_answer_can_hold() {
+    let many = |unit: &dyn Fn(usize) -> String| {
+        let units: Vec<_> = (0..150_000).map(unit).collect();
+        units.join(",")
+    };
+    let fields = |value: &str| many(&|n| format!("\"f{n}\":{value}"));
+    let zeros = many(&|_| "0".to_owned());
+    let records = [
+        format!("{{\"id\":1,\"new\":[{zeros}]}}"),
+        format!("{{\"id\":1,\"name\":[{zeros}]}}"),
+        format!(
+            "{{\"id\":1,\"new\":{}{zeros}{}}}",
+            "[".repeat(40),
+            "]".repeat(40)
+        ),
+        format!("{{\"id\":1,\"dns\":[{}]}}", many(&|_| "\"\"".to_owned())),
+        format!("{{\"id\":1,\"new\":{{{}}}}}", fields("[0]")),
+        format!("{{\"id\":1,{}}}", many(&|_| "\"same\":[0]".to_owned())),
+        format!("{{\"id\":1,{}}}", fields("0")),
+        format!("{{\"id\":1,{}}}", fields("[0]")),
+    ];
+    for (at, record) in records.iter().enumerate() {
+        let body = format!("[{record},{{\"id\":2}}]").into_bytes();
+        let result = list_clients_answer(serde_json::Map::new(), body).unwrap();
+        let result = serde_json::to_value(result).unwrap();
+        assert_presentable(&result);
+        let answer = &result["structuredContent"];
+        // The last two are names alone, which no answer holds.
+        let shown = if at < 6 { json!([1, 2]) } else { json!([2]) };
+        let ids: Vec<_> = answer["clients"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|client| &client["id"])
+            .collect();
+        assert_eq!(json!(ids), shown, "{at}");
+        assert_eq!(
+            answer["skipped"],
+            if at < 6 { Value::Null } else { json!(1) },
+            "{at}"
+        );
+    }
+    let rows = format!("[{}]", many(&|_| "{}".to_owned()));
+    let result = list_clients_answer(serde_json::Map::new(), rows.into_bytes()).unwrap();
+    let result = serde_json::to_value(result).unwrap();
+    assert_presentable(&result);
+    assert_eq!(result["structuredContent"]["total"], 65_536);
+}

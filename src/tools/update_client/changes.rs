@@ -1,14 +1,14 @@
 //! What an update changes, and the question about it.
 
 use crate::approval::Question;
-use crate::tools::arguments::{Arguments, Wrong};
+use crate::tools::arguments::{Arguments, Wrong, listed};
 use crate::tools::enable_client;
 use crate::tools::networks::{Family, Reach};
 use crate::tools::schema::{self, Schema};
 use crate::tools::values::{self, Expiry};
 use crate::untrusted::Line;
 use crate::wg_easy::ClientId;
-use crate::wg_easy::record::Updatable;
+use crate::wg_easy::updatable::Updatable;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -117,7 +117,7 @@ impl Changes {
                 } else {
                     format!(
                         " Not among them, and not to be set through this server: {}.",
-                        ignored.join(", ")
+                        listed(&ignored)
                     )
                 }
             )));
