@@ -18,6 +18,8 @@ pub use totp::decode_base32;
 pub use url::{BaseUrl, UrlProblem};
 pub use variables::{VARIABLES, Variable};
 
+use secrecy::{ExposeSecret, SecretString};
+
 use crate::diagnostics::{Format, Level, LogSettings};
 use crate::environment::Environment;
 use crate::tools::filter::{self, Entry};
@@ -160,6 +162,14 @@ fn connection(reader: &Reader<'_>, warnings: &mut Vec<Warning>) -> Result<Setup,
             ("basic", AuthMode::Basic),
         ],
     )?;
+    let has_colon = |name: &SecretString| name.expose_secret().contains(':');
+    if username.as_ref().is_some_and(has_colon) {
+        match auth {
+            AuthMode::Basic => return Err(ConfigError::ColonInUsername),
+            AuthMode::Auto => warnings.push(Warning::ColonInUsername),
+            AuthMode::Session => {}
+        }
+    }
     let plain_http = url.as_ref().is_some_and(|(url, _)| !url.is_https());
     let tls = tls::settings(reader, plain_http, warnings)?;
 
