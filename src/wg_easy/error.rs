@@ -36,9 +36,11 @@ pub enum Error {
     NotLoggedIn(Box<Error>),
     /// 403: the account may not do this, or may not log in like this.
     Forbidden,
-    /// 404.
+    /// 404 on a route that names a client: there is no such client.
     NotFound,
-    /// 422: the client's expiry date is in the past, so wg-easy does not enable it.
+    /// 404 on a route that every wg-easy v15 has.
+    NoSuchRoute,
+    /// 422 to an enabling: the client's expiry date is in the past, so wg-easy does not enable it.
     ExpiredClient,
     /// Another status from 400 to 499.
     BadRequest {
@@ -150,6 +152,7 @@ impl Error {
             | Self::NotLoggedIn(_)
             | Self::Forbidden
             | Self::NotFound
+            | Self::NoSuchRoute
             | Self::ExpiredClient
             | Self::BadRequest { .. }
             // wg-easy redirects no API route; something before it did, and kept the request.
@@ -162,6 +165,28 @@ impl Error {
             | Self::Connect { .. }
             | Self::Tls { .. }
             | Self::Stopping => false,
+        }
+    }
+}
+
+/// What a status means depends on the route, and the route is known to whoever asked.
+impl Error {
+    /// On a route that names no client.
+    pub(super) fn on_a_fixed_route(self) -> Self {
+        match self {
+            Self::NotFound => Self::NoSuchRoute,
+            error => error,
+        }
+    }
+
+    /// On a route that does not enable: there a 422 says nothing about an expiry.
+    pub(super) fn on_another_route_than_enable(self) -> Self {
+        match self {
+            Self::ExpiredClient => Self::BadRequest {
+                status: 422,
+                said: UpstreamText::default(),
+            },
+            error => error,
         }
     }
 }
@@ -201,6 +226,8 @@ impl fmt::Display for Error {
                 "wg-easy does not have that (HTTP 404). Check the client id with list_clients. If \
                  every call ends like this, WG_EASY_URL points to something else than wg-easy v15.",
             ),
+            Self::NoSuchRoute => f.write_str(WRONG_PLACE),
+            Self::BadRequest { status: 404, said } => write!(f, "{WRONG_PLACE}{said}"),
             Self::ExpiredClient => f.write_str(
                 "wg-easy does not enable this client because its expiry date has passed (HTTP 422). \
                  Set a later date, or none, with update_client first.",
@@ -302,6 +329,10 @@ impl fmt::Display for Error {
         }
     }
 }
+
+const WRONG_PLACE: &str = "What answers at WG_EASY_URL does not know this route of wg-easy's API (HTTP \
+    404). Check the host, the port and the path prefix in WG_EASY_URL: they must be those of the web UI \
+    of wg-easy v15; and, if there is a proxy before it, that it passes /api on.";
 
 /// The host and port of the instance, which errors may name.
 #[derive(Clone, Debug, PartialEq, Eq)]

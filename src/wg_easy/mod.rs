@@ -53,6 +53,8 @@ pub struct ClientId(u64);
 pub enum SetupError {
     /// The configured roots have no certificate that can be one.
     NoUsableRoot,
+    /// `SSL_CERT_FILE` or `SSL_CERT_DIR` is set, and gives no certificate that can be a root.
+    NoNamedRoot,
     /// TLS cannot be set up.
     Tls,
 }
@@ -72,7 +74,7 @@ impl WgEasy {
 
     /// All clients: a JSON array, without keys.
     pub async fn clients(&self) -> Result<Body, Error> {
-        self.json("/api/client".into()).await
+        self.fixed("/api/client").await
     }
 
     /// One client: a JSON object, **with its private and pre-shared keys**.
@@ -84,7 +86,7 @@ impl WgEasy {
     pub async fn configuration(&self, id: ClientId) -> Result<Body, Error> {
         let path = format!("/api/client/{id}/configuration");
         let request = Request::get(path, Expect::Configuration);
-        self.http.read(request).await.map(Untrusted::new)
+        self.read(request).await
     }
 
     /// The QR code of a client's configuration: an SVG image of about 250 KB. It contains the private
@@ -92,7 +94,7 @@ impl WgEasy {
     pub async fn qrcode(&self, id: ClientId) -> Result<Body, Error> {
         let path = format!("/api/client/{id}/qrcode.svg");
         let request = Request::get(path, Expect::Svg);
-        self.http.read(request).await.map(Untrusted::new)
+        self.read(request).await
     }
 
     /// wg-easy's version and the latest release. Asked without the login, since it needs none: so its
@@ -102,22 +104,35 @@ impl WgEasy {
             login: false,
             ..Request::get("/api/information".into(), Expect::Json)
         };
-        self.http.read(request).await.map(Untrusted::new)
+        let answer = self.read(request).await;
+        answer.map_err(Error::on_a_fixed_route)
     }
 
     /// The instance's general settings.
     pub async fn general(&self) -> Result<Body, Error> {
-        self.json("/api/admin/general".into()).await
+        self.fixed("/api/admin/general").await
     }
 
     /// The WireGuard interface's settings.
     pub async fn interface(&self) -> Result<Body, Error> {
-        self.json("/api/admin/interface".into()).await
+        self.fixed("/api/admin/interface").await
+    }
+
+    /// From a route that every wg-easy has.
+    async fn fixed(&self, path: &str) -> Result<Body, Error> {
+        let answer = self.json(path.to_owned()).await;
+        answer.map_err(Error::on_a_fixed_route)
     }
 
     async fn json(&self, path: String) -> Result<Body, Error> {
-        let request = Request::get(path, Expect::Json);
-        self.http.read(request).await.map(Untrusted::new)
+        self.read(Request::get(path, Expect::Json)).await
+    }
+
+    async fn read(&self, request: Request) -> Result<Body, Error> {
+        let answer = self.http.read(request).await;
+        answer
+            .map(Untrusted::new)
+            .map_err(Error::on_another_route_than_enable)
     }
 }
 
@@ -135,7 +150,8 @@ impl WgEasy {
         let body = json!({ "name": name, "expiresAt": expires });
         let answer = self
             .write(Method::POST, "/api/client".into(), Some(body))
-            .await?;
+            .await
+            .map_err(Error::on_a_fixed_route)?;
         Ok(answer.client_id.as_ref().and_then(ClientId::from_json))
     }
 
@@ -154,7 +170,7 @@ impl WgEasy {
     /// Lets a client connect.
     pub async fn enable(&self, id: ClientId, _: Approval) -> Result<(), Error> {
         let path = format!("/api/client/{id}/enable");
-        self.write(Method::POST, path, None).await.map(drop)
+        self.send(Method::POST, path, None).await.map(drop)
     }
 
     /// Keeps a client from connecting.
@@ -198,6 +214,11 @@ impl WgEasy {
         path: String,
         body: Option<Value>,
     ) -> Result<Done, Error> {
+        let answer = self.send(method, path, body).await;
+        answer.map_err(Error::on_another_route_than_enable)
+    }
+
+    async fn send(&self, method: Method, path: String, body: Option<Value>) -> Result<Done, Error> {
         let request = Request {
             method,
             body: body.map(|body| body.to_string().into()),
@@ -271,6 +292,10 @@ impl fmt::Display for SetupError {
             Self::NoUsableRoot => {
                 "WG_EASY_CA_FILE has no certificate that can be a root. Put the PEM certificate of \
                  the authority into it."
+            }
+            Self::NoNamedRoot => {
+                "SSL_CERT_FILE or SSL_CERT_DIR is set, and there is no certificate that can be read and \
+                 be a root. No other roots are used in their place: correct or unset them."
             }
             Self::Tls => {
                 "TLS cannot be set up. Check the TLS settings (WG_EASY_TLS_PINS, WG_EASY_CA_FILE)."

@@ -244,7 +244,7 @@ async fn a_status_is_an_error_of_its_own() {
             E::Forbidden,
             E::NotFound,
             E::BadRequest { status: 418, .. },
-            E::ExpiredClient,
+            E::BadRequest { status: 422, .. },
             E::ServerError { status: 500, said },
             E::ServerError { status: 503, .. },
         ] if said.to_string() == " (untrusted text from the instance: \"about 500 X\")"),
