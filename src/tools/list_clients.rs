@@ -2,11 +2,10 @@
 
 use super::answer::{Entries, MARKER};
 use super::arguments::Wrong;
-use super::schema::MAX_ID;
 use super::{Answer, Arguments, Failure, Hints, Run, Tool, schema};
 use crate::untrusted::budget::MAX_CHARS;
 use crate::wg_easy::record::{CLIENT, ClientList, Row};
-use crate::wg_easy::{Body, WgEasy};
+use crate::wg_easy::{Body, ClientId, WgEasy};
 use serde_json::json;
 
 /// The most clients in one answer, when `limit` asks for so many and they fit.
@@ -47,7 +46,7 @@ pub(super) static TOOL: Tool = Tool {
                     "offset",
                     schema::integer_within(
                         0,
-                        MAX_ID,
+                        ClientId::MAX,
                         "How many clients to skip: the nextOffset of the answer before; default 0",
                     ),
                 ),
@@ -129,7 +128,7 @@ impl Request {
         Ok(Self {
             filter: arguments.text("filter")?.map(str::to_lowercase),
             descending,
-            offset: count(arguments.integer("offset", 0, MAX_ID)?, 0),
+            offset: count(arguments.integer("offset", 0, ClientId::MAX)?, 0),
             limit: count(arguments.integer("limit", 1, MAX_LIMIT)?, usize::MAX),
         })
     }
