@@ -46,6 +46,10 @@ pub struct Config {
 }
 
 /// Whether there is enough to reach wg-easy with.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a process has one of it, and moves it once or twice"
+)]
 pub enum Setup {
     /// There is.
     Ready(Connection),
