@@ -10,9 +10,10 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::ffi::{CStr, OsStr, c_char};
+use std::ffi::{CStr, OsStr, OsString, c_char};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use secrecy::{ExposeSecret, SecretString};
@@ -29,6 +30,17 @@ const PREFIX: &str = "WG_EASY_";
 #[derive(Default)]
 pub struct Environment {
     variables: BTreeMap<String, Value>,
+    roots: NamedRoots,
+}
+
+/// Where `SSL_CERT_FILE` and `SSL_CERT_DIR` say that the trusted roots are. These two are everybody's:
+/// they are neither wiped nor removed.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct NamedRoots {
+    /// The file.
+    pub file: Option<PathBuf>,
+    /// The directories, of which there may be several.
+    pub directories: Vec<PathBuf>,
 }
 
 enum Value {
@@ -69,7 +81,8 @@ impl Environment {
         // NUL-terminated strings, in memory that the process may write to (its initial stack). There
         // is no other thread that could use them meanwhile, and no reference into them is held.
         let variables = unsafe { wipe(environ, is_ours) };
-        let environment = Self::collect(variables);
+        let mut environment = Self::collect(variables);
+        environment.roots = NamedRoots::read(|name| std::env::var_os(name));
         for name in environment.names() {
             // SAFETY: there is no other thread. The name is not empty, and holds no `=` and no NUL,
             // as it was cut from the block at the first `=`.
@@ -83,12 +96,19 @@ impl Environment {
         pairs: impl IntoIterator<Item = (N, V)>,
     ) -> Self {
         let bytes = |text: &OsStr| text.as_bytes().to_vec();
-        Self::collect(
-            pairs
-                .into_iter()
-                .map(|(name, value)| (bytes(name.as_ref()), Zeroizing::new(bytes(value.as_ref()))))
-                .filter(|(name, _)| is_ours(name)),
-        )
+        let pairs: Vec<_> = pairs
+            .into_iter()
+            .map(|(name, value)| (bytes(name.as_ref()), Zeroizing::new(bytes(value.as_ref()))))
+            .collect();
+        let roots = NamedRoots::read(|wanted| {
+            let (_, value) = pairs.iter().find(|(name, _)| name == wanted.as_bytes())?;
+            Some(OsStr::from_bytes(value).to_owned())
+        });
+        let ours = pairs.into_iter().filter(|(name, _)| is_ours(name));
+        Self {
+            roots,
+            ..Self::collect(ours)
+        }
     }
 
     /// The value of a variable, `None` when it is not set.
@@ -104,6 +124,11 @@ impl Environment {
     /// may hold anything; what is not UTF-8 in it is replaced.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.variables.keys().map(String::as_str)
+    }
+
+    /// Where the trusted roots are to be looked for, if that was said.
+    pub fn named_roots(&self) -> &NamedRoots {
+        &self.roots
     }
 
     fn collect(variables: impl IntoIterator<Item = (Vec<u8>, Zeroizing<Vec<u8>>)>) -> Self {
@@ -123,6 +148,25 @@ impl Environment {
             }
         }
         environment
+    }
+}
+
+impl NamedRoots {
+    /// Whether one of the variables says anything. An empty one is not set.
+    pub fn are_named(&self) -> bool {
+        self.file.is_some() || !self.directories.is_empty()
+    }
+
+    fn read(variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        let value = |name| variable(name).filter(|value| !value.is_empty());
+        Self {
+            file: value("SSL_CERT_FILE").map(PathBuf::from),
+            directories: value("SSL_CERT_DIR").map_or_else(Vec::new, |directories| {
+                std::env::split_paths(&directories)
+                    .filter(|directory| !directory.as_os_str().is_empty())
+                    .collect()
+            }),
+        }
     }
 }
 

@@ -65,13 +65,20 @@ impl Question {
     /// Adds a value: `label: value`.
     #[must_use]
     pub fn value(self, label: &'static str, value: &Line) -> Self {
-        self.labelled(label, or_empty(value))
+        self.labelled(label, &shown(value, false))
+    }
+
+    /// Adds the rest of the value before it, when that does not fit on its line.
+    #[must_use]
+    pub fn more(self, rest: &[Line]) -> Self {
+        rest.iter()
+            .fold(self, |question, line| question.value("… and", line))
     }
 
     /// Adds a value that a yes replaces: `label: old → new`.
     #[must_use]
     pub fn change(self, label: &'static str, old: &Line, new: &Line) -> Self {
-        let line = format!("{} → {}", side(old), side(new));
+        let line = format!("{} → {}", shown(old, true), shown(new, true));
         self.labelled(label, &line)
     }
 
@@ -122,19 +129,15 @@ impl Question {
     }
 }
 
-fn or_empty(value: &Line) -> &str {
-    if value.as_str().is_empty() {
-        "(empty)"
-    } else {
-        value.as_str()
-    }
-}
-
-/// One side of a change. A value that has an arrow in it is quoted, so that nobody can make
-/// the new value look like a part of the old one.
-fn side(value: &Line) -> Cow<'_, str> {
-    let text = or_empty(value);
-    if text.contains('→') || text.starts_with('"') {
+/// A value as it is shown. One that could be taken for this server's own words, which are in
+/// parentheses, or for something in quotes, is quoted; beside an arrow so is one that has an arrow in it,
+/// so that nobody can make the new value look like a part of the old one.
+fn shown(value: &Line, is_beside_an_arrow: bool) -> Cow<'_, str> {
+    let text = value.as_str();
+    let misleads = text.starts_with(['(', '"']) || is_beside_an_arrow && text.contains('→');
+    if text.is_empty() {
+        Cow::Borrowed("(empty)")
+    } else if misleads && !value.is_ours() {
         Cow::Owned(format!("{text:?}"))
     } else {
         Cow::Borrowed(text)
@@ -193,6 +196,38 @@ mod tests {
     }
 
     #[test]
+    fn no_value_looks_like_this_servers_own_words() {
+        let never = Line::in_place_of_a_value("never");
+        let question = Question::new("Go?", "This goes.")
+            .value("Client", &Line::new("(never)"))
+            .value("Expires", &never)
+            .change("Name", &Line::new(""), &Line::new("(empty)"))
+            .change("Expires", &never, &Line::new("(never"));
+        insta::assert_snapshot!(question.text(), @r#"
+        This goes.
+
+        Values below were supplied by the caller or by wg-easy, not by this server:
+          Client: "(never)"
+          Expires: (never)
+          Name: (empty) → "(empty)"
+          Expires: (never) → "(never"
+        "#);
+    }
+
+    #[test]
+    fn a_long_value_is_shown_to_its_end() {
+        let (first, rest) = Line::whole(&format!("{} tail", "x".repeat(200)));
+        let question = Question::new("Go?", "This goes.")
+            .change("Name", &first, &first)
+            .more(&rest);
+        assert!(
+            question.text().ends_with("x\"\n  … and: \" tail\""),
+            "{}",
+            question.text()
+        );
+    }
+
+    #[test]
     fn a_paragraph_never_stands_among_the_values() {
         let value = Line::new("laptop");
         let before = Question::new("Go?", "This goes.").cost("It costs.");
@@ -248,8 +283,8 @@ mod tests {
 
         #[test]
         fn the_two_sides_of_a_change_can_be_told_apart(
-            old in r#"[a→" \\]{0,8}"#, new in r#"[a→" \\]{0,8}"#,
-            other_old in r#"[a→" \\]{0,8}"#, other_new in r#"[a→" \\]{0,8}"#,
+            old in r#"[a→" \\(]{0,8}"#, new in r#"[a→" \\(]{0,8}"#,
+            other_old in r#"[a→" \\(]{0,8}"#, other_new in r#"[a→" \\(]{0,8}"#,
         ) {
             let line = |old: &str, new: &str| {
                 Question::new("t", "o").change("l", &Line::new(old), &Line::new(new)).text()

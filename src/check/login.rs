@@ -22,6 +22,7 @@ pub(super) fn informant(connection: &Connection) -> Result<Option<WgEasy>, Setup
         tls: TlsSettings {
             insecure: tls.insecure,
             roots: tls.roots.clone(),
+            named_roots: tls.named_roots.clone(),
             pins: tls.pins.clone(),
         },
         auth: AuthMode::Session,

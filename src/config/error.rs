@@ -51,6 +51,9 @@ pub enum ConfigError {
     },
     /// The second factor's secret is no base32 or too short.
     TotpSecret,
+    /// The user name has a colon in it, and only Basic authentication is allowed, which ends the name
+    /// at the first one.
+    ColonInUsername,
     /// A pin is malformed.
     Pin {
         /// Its place in the list, from one.
@@ -123,6 +126,8 @@ pub enum Warning {
     ValidationStaysOn,
     /// There is a second factor, and Basic authentication, which cannot carry one.
     SecondFactorUnused,
+    /// The user name has a colon in it, so Basic authentication cannot take a session's place.
+    ColonInUsername,
     /// No dialog is shown.
     DialogOff,
 }
@@ -192,6 +197,10 @@ impl fmt::Display for ConfigError {
             Self::TotpSecret => f.write_str(
                 "the second factor's secret (WG_EASY_TOTP_SECRET or its file) is not base32 of at \
                  least 10 bytes; copy the secret that the authenticator app was set up with, not a code",
+            ),
+            Self::ColonInUsername => f.write_str(
+                "WG_EASY_USERNAME has a colon in it, which Basic authentication (WG_EASY_AUTH=basic) cannot \
+                 carry; give the user a name without one, or use auto or session",
             ),
             Self::Pin { entry } => write!(
                 f,
@@ -289,6 +298,10 @@ impl fmt::Display for Warning {
             ),
             Self::SecondFactorUnused => f.write_str(
                 "the second factor's secret has no effect with WG_EASY_AUTH=basic; use auto or session",
+            ),
+            Self::ColonInUsername => f.write_str(
+                "the user name has a colon in it: a session can log in with it, and Basic authentication, \
+                 which auto falls back to, cannot; give the user a name without one",
             ),
             Self::DialogOff => f.write_str(
                 "ELICITATION=false: nobody is asked by a dialog; a guarded tool acts when it is called \

@@ -18,6 +18,8 @@ pub use totp::decode_base32;
 pub use url::{BaseUrl, UrlProblem};
 pub use variables::{VARIABLES, Variable};
 
+use secrecy::{ExposeSecret, SecretString};
+
 use crate::diagnostics::{Format, Level, LogSettings};
 use crate::environment::Environment;
 use crate::tools::filter::{self, Entry};
@@ -44,6 +46,10 @@ pub struct Config {
 }
 
 /// Whether there is enough to reach wg-easy with.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a process has one of it, and moves it once or twice"
+)]
 pub enum Setup {
     /// There is.
     Ready(Connection),
@@ -160,6 +166,14 @@ fn connection(reader: &Reader<'_>, warnings: &mut Vec<Warning>) -> Result<Setup,
             ("basic", AuthMode::Basic),
         ],
     )?;
+    let has_colon = |name: &SecretString| name.expose_secret().contains(':');
+    if username.as_ref().is_some_and(has_colon) {
+        match auth {
+            AuthMode::Basic => return Err(ConfigError::ColonInUsername),
+            AuthMode::Auto => warnings.push(Warning::ColonInUsername),
+            AuthMode::Session => {}
+        }
+    }
     let plain_http = url.as_ref().is_some_and(|(url, _)| !url.is_https());
     let tls = tls::settings(reader, plain_http, warnings)?;
 

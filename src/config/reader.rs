@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read};
 use secrecy::{ExposeSecret, SecretString};
 use zeroize::Zeroizing;
 
-use crate::environment::{Environment, Unreadable};
+use crate::environment::{Environment, NamedRoots, Unreadable};
 
 use super::error::{ConfigError, FileProblem};
 
@@ -84,6 +84,11 @@ impl<'a> Reader<'a> {
             }
             (None, None) => Ok(None),
         }
+    }
+
+    /// Where the trusted roots are to be looked for.
+    pub(super) fn named_roots(&self) -> NamedRoots {
+        self.environment.named_roots().clone()
     }
 
     fn raw(&self, name: &'static str) -> Result<Option<&'a str>, ConfigError> {

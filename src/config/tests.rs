@@ -465,3 +465,19 @@ fn debug_of_a_configuration_shows_no_value() {
     let text = format!("{:?} {:?}", connection.url, connection.credentials);
     assert_eq!(text, "BaseUrl(..) Credentials { .. }");
 }
+
+#[test]
+fn a_user_name_with_a_colon_needs_a_session() {
+    let named = |auth| [(USERNAME, "ad:min"), (AUTH, auth)];
+    assert_eq!(refusal(&named("basic")), ConfigError::ColonInUsername);
+    assert_eq!(warnings(&named("auto")), [Warning::ColonInUsername]);
+    assert_eq!(warnings(&named("")), [Warning::ColonInUsername]);
+    assert_eq!(warnings(&named("session")), []);
+    let file = Scratch::new(b"ad:min\n");
+    let in_file = [
+        (USERNAME, ""),
+        (USERNAME_FILE, file.path()),
+        (AUTH, "basic"),
+    ];
+    assert_eq!(refusal(&in_file), ConfigError::ColonInUsername);
+}

@@ -8,6 +8,8 @@ use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
+use crate::environment::NamedRoots;
+
 use super::error::{ConfigError, FileProblem, Warning};
 use super::reader::{self, Reader};
 use super::variables::{CA_FILE, INSECURE_TLS, TLS_PINS};
@@ -22,6 +24,8 @@ pub struct TlsSettings {
     pub insecure: bool,
     /// When set, only these roots are trusted; never empty, and each can be used as a root.
     pub roots: Option<Vec<CertificateDer<'static>>>,
+    /// Otherwise, where `SSL_CERT_FILE` and `SSL_CERT_DIR` say that the trusted roots are.
+    pub named_roots: NamedRoots,
     /// When not empty, a certificate of the verified chain must match one.
     pub pins: Vec<Pin>,
 }
@@ -76,6 +80,7 @@ pub(super) fn settings(
     Ok(TlsSettings {
         insecure,
         roots,
+        named_roots: reader.named_roots(),
         pins,
     })
 }

@@ -1,7 +1,6 @@
 //! Reading a call's arguments: everything is checked before anyone is asked and before wg-easy, which
 //! coerces what it should refuse, sees any of it.
 
-use super::schema::MAX_ID;
 use crate::wg_easy::ClientId;
 use rmcp::model::JsonObject;
 use serde_json::Value;
@@ -65,7 +64,8 @@ impl Arguments {
     pub fn client_id(&self) -> Result<ClientId, Wrong> {
         let wrong = || {
             Wrong(format!(
-                "clientId has to be a client's id: an integer from 1 to {MAX_ID}, as list_clients gives it."
+                "clientId has to be a client's id: an integer from 1 to {}, as list_clients gives it.",
+                ClientId::MAX
             ))
         };
         let number = match self.value("clientId") {
@@ -158,7 +158,7 @@ mod tests {
         for right in [
             json!(1),
             json!("1"),
-            json!(MAX_ID),
+            json!(ClientId::MAX),
             json!("9007199254740991"),
         ] {
             assert!(
@@ -228,7 +228,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_id_comes_out_as_it_went_in(id in 1..=MAX_ID) {
+        fn an_id_comes_out_as_it_went_in(id in 1..=ClientId::MAX) {
             for value in [json!(id), json!(id.to_string())] {
                 prop_assert_eq!(arguments(json!({"clientId": value})).client_id().unwrap().as_u64(), id);
             }
@@ -237,7 +237,7 @@ mod tests {
         #[test]
         fn a_string_is_an_id_only_if_the_rule_says_so(text in "[ +0-9a-fxe.-]{0,18}") {
             let right = text.bytes().all(|b| b.is_ascii_digit()) && !text.starts_with('0')
-                && text.parse::<u64>().is_ok_and(|id| (1..=MAX_ID).contains(&id));
+                && text.parse::<u64>().is_ok_and(|id| (1..=ClientId::MAX).contains(&id));
             prop_assert_eq!(arguments(json!({"clientId": text})).client_id().is_ok(), right);
         }
     }

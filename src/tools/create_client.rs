@@ -9,6 +9,7 @@ use crate::untrusted::Line;
 use crate::wg_easy::record::ClientList;
 use crate::wg_easy::{Turn, WgEasy};
 use jiff::Timestamp;
+use serde_json::Value;
 use std::collections::HashSet;
 
 pub(super) static TOOL: Tool = Tool {
@@ -32,7 +33,9 @@ pub(super) static TOOL: Tool = Tool {
                 ),
                 (
                     "expiresAt",
-                    schema::expiry("When wg-easy disables it; leave it out for never"),
+                    schema::nullable(schema::expiry(
+                        "When wg-easy disables it; null, or leave it out, for never",
+                    )),
                 ),
                 ("confirm_token", schema::confirm_token()),
             ],
@@ -71,16 +74,17 @@ struct Plan {
 async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
     arguments.only(&["name", "expiresAt", "confirm_token"])?;
     let name = values::name(arguments.required_text("name")?)?;
-    let expiry = arguments
-        .text("expiresAt")?
-        .map(Expiry::parse)
-        .transpose()?;
+    let expiry = match arguments.value("expiresAt") {
+        None | Some(Value::Null) => None,
+        Some(_) => Some(Expiry::parse(arguments.required_text("expiresAt")?)?),
+    };
     let list = ClientList::from_body(wg_easy.clients().await?)?;
     let records = || list.rows().filter_map(|row| row.record().ok());
     let namesakes = records()
         .filter(|record| record.is_text("name", &name))
         .count();
 
+    let (first, rest) = Line::whole(&name);
     let mut question = Question::new("Create a client?", "This will create a WireGuard client.").cost(
         "It issues a new key pair that reaches every network behind this VPN. Deleting the client later does not \
          undo a connection it made in the meantime.",
@@ -98,7 +102,8 @@ async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
     }
     question = question
         .hint("Tick to create the client.")
-        .value("Name", &Line::new(&name));
+        .value("Name", &first)
+        .more(&rest);
     if let Some(expiry) = &expiry {
         question = question.value("Expires", &Line::new(expiry.as_str()));
     }

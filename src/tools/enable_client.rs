@@ -59,8 +59,8 @@ async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
             }
             line
         }
-        None if record.is_null("expiresAt") => Line::new("never"),
-        None => Line::new(NOT_KNOWN),
+        None if record.is_null("expiresAt") => Line::in_place_of_a_value("never"),
+        None => Line::in_place_of_a_value(NOT_KNOWN),
     };
     let question = question
         .hint("Tick to let the client connect.")
@@ -74,7 +74,7 @@ async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
 
 /// Adds when the key pair was made that is let in, which wg-easy says in UTC.
 pub(super) fn keys(question: Question, created: Option<&Line>) -> Question {
-    let not_known = Line::new(NOT_KNOWN);
+    let not_known = Line::in_place_of_a_value(NOT_KNOWN);
     question.value("Key pair created (UTC)", created.unwrap_or(&not_known))
 }
 

@@ -34,7 +34,8 @@ pub(super) const NOT_KNOWN: &str = "not known";
 
 /// A client's name, as a question shows it.
 pub(super) fn shown_name(record: &Record) -> Line {
-    record.line("name").unwrap_or_else(|| Line::new(NOT_KNOWN))
+    let not_known = || Line::in_place_of_a_value(NOT_KNOWN);
+    record.line("name").unwrap_or_else(not_known)
 }
 
 /// Reads a client; that there is none is said with its id. Every change begins with this, since

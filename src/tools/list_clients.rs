@@ -2,12 +2,11 @@
 
 use super::answer::{Entries, MARKER};
 use super::arguments::Wrong;
-use super::schema::MAX_ID;
 use super::{Answer, Arguments, Failure, Hints, Run, Tool, schema};
 use crate::untrusted::budget::MAX_CHARS;
 use crate::wg_easy::fields::CLIENT;
 use crate::wg_easy::record::{ClientList, Row, folded};
-use crate::wg_easy::{Body, WgEasy};
+use crate::wg_easy::{Body, ClientId, WgEasy};
 use serde_json::json;
 
 /// The most clients in one answer, when `limit` asks for so many and they fit.
@@ -48,7 +47,7 @@ pub(super) static TOOL: Tool = Tool {
                     "offset",
                     schema::integer_within(
                         0,
-                        MAX_ID,
+                        ClientId::MAX,
                         "How many clients to skip: the nextOffset of the answer before; default 0",
                     ),
                 ),
@@ -130,7 +129,7 @@ impl Request {
         Ok(Self {
             filter: arguments.text("filter")?.map(folded),
             descending,
-            offset: count(arguments.integer("offset", 0, MAX_ID)?, 0),
+            offset: count(arguments.integer("offset", 0, ClientId::MAX)?, 0),
             limit: count(arguments.integer("limit", 1, MAX_LIMIT)?, usize::MAX),
         })
     }

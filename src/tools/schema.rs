@@ -4,6 +4,7 @@
 //! no bare `true`, `false` or `{}` as the schema of a property or of items; no `format` for numbers;
 //! no `$ref`.
 
+use crate::wg_easy::ClientId;
 use crate::wg_easy::fields::{Field, Kind};
 use serde_json::{Map, Value, json};
 
@@ -48,7 +49,7 @@ pub fn nullable(mut schema: Value) -> Value {
 pub fn client_id() -> Value {
     json!({
         "anyOf": [
-            {"type": "integer", "minimum": 1, "maximum": MAX_ID},
+            {"type": "integer", "minimum": 1, "maximum": ClientId::MAX},
             {"type": "string", "pattern": "^[1-9][0-9]*$"},
         ],
         "description": "The client's id: the number that list_clients gives as id",
@@ -69,9 +70,6 @@ pub fn expiry(about: &str) -> Value {
          offset (2026-12-31T18:00:00+01:00)"
     ))
 }
-
-/// The largest id that JavaScript, which wg-easy is written in, can hold exactly: 2^53 - 1.
-pub const MAX_ID: u64 = (1 << 53) - 1;
 
 /// The schema of a tool's arguments: these and no others.
 pub fn arguments(properties: &[(&str, Value)], required: &[&str]) -> Schema {

@@ -20,6 +20,46 @@ pub fn is_removed(c: char) -> bool {
         | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Unicode's general category Cf, as of version 16, without what [`is_removed`] names.
+pub(super) fn is_format(c: char) -> bool {
+    matches!(c,
+        '\u{ad}'
+        | '\u{600}'..='\u{605}'
+        | '\u{6dd}'
+        | '\u{70f}'
+        | '\u{890}'..='\u{891}'
+        | '\u{8e2}'
+        | '\u{180e}'
+        | '\u{200b}'..='\u{200d}'
+        | '\u{2060}'..='\u{2065}'
+        | '\u{206a}'..='\u{206f}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{110bd}'
+        | '\u{110cd}'
+        | '\u{13430}'..='\u{1343f}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}')
+}
+
+/// Whether nothing is to be seen of a character that is no white space: what [`is_removed`] names, every
+/// other format character, the rest of Unicode's default-ignorable code points (variation selectors,
+/// fillers), and the Braille pattern without a dot.
+pub fn is_hidden(c: char) -> bool {
+    is_removed(c)
+        || is_format(c)
+        || matches!(c,
+            '\u{34f}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{2800}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fff8}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// `text` without the characters that [`is_removed`] names.
 pub fn clean(text: &str) -> Cow<'_, str> {
     without(text, is_removed)
@@ -43,7 +83,10 @@ fn without(text: &str, removed: impl Fn(char) -> bool) -> Cow<'_, str> {
 /// Somebody's words, made fit to stand on one labelled line of a question: every run of white space
 /// is one space, what [`is_removed`] names is gone, and it ends after [`Line::MAX`] characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line(String);
+pub struct Line {
+    text: String,
+    is_ours: bool,
+}
 
 impl Line {
     /// The most characters (Unicode code points) a line has before it ends in an ellipsis.
@@ -51,6 +94,47 @@ impl Line {
 
     /// Flattens, cleans and cuts `text`.
     pub fn new(text: &str) -> Self {
+        let mut line = Self::flat(text);
+        if let Some((cut, _)) = line.char_indices().nth(Self::MAX) {
+            line.truncate(cut);
+            line.push('…');
+        }
+        Self {
+            text: line,
+            is_ours: false,
+        }
+    }
+
+    /// Flattens and cleans `text`, and cuts nothing away: what does not fit on the first line goes on
+    /// on others. Of several lines each is in quotes, so that a blank at either end is seen.
+    pub fn whole(text: &str) -> (Self, Vec<Self>) {
+        let text = Self::flat(text);
+        let characters: Vec<char> = text.chars().collect();
+        if characters.len() <= Self::MAX {
+            return (Self::new(&text), Vec::new());
+        }
+        let mut lines = characters.chunks(Self::MAX).map(|part| Self {
+            text: format!("{:?}", part.iter().collect::<String>()),
+            is_ours: true,
+        });
+        let first = lines.next().unwrap_or_else(|| Self::new(&text));
+        (first, lines.collect())
+    }
+
+    /// This server's own word in the place of a value, in parentheses.
+    pub fn in_place_of_a_value(word: &'static str) -> Self {
+        Self {
+            text: format!("({word})"),
+            is_ours: true,
+        }
+    }
+
+    /// Whether this is already in a spelling that no value can have.
+    pub fn is_ours(&self) -> bool {
+        self.is_ours
+    }
+
+    fn flat(text: &str) -> String {
         // White space first: a line feed separates words and must become a space, not nothing.
         let mut line = String::new();
         for word in text.split(|c: char| c.is_whitespace()) {
@@ -63,22 +147,18 @@ impl Line {
             }
             line.push_str(&word);
         }
-        if let Some((cut, _)) = line.char_indices().nth(Self::MAX) {
-            line.truncate(cut);
-            line.push('…');
-        }
-        Self(line)
+        line
     }
 
     /// The line's text.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 }
 
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -99,6 +179,16 @@ mod tests {
     }
 
     #[test]
+    fn a_whole_text_is_on_as_many_lines_as_it_takes() {
+        let (line, rest) = Line::whole(&"x".repeat(200));
+        assert_eq!((line, rest), (Line::new(&"x".repeat(200)), vec![]));
+        let (line, rest) = Line::whole(&format!("{} y\"z", "x".repeat(200)));
+        assert_eq!(line.as_str(), format!("\"{}\"", "x".repeat(200)));
+        assert_eq!(rest.len(), 1);
+        assert_eq!(rest[0].as_str(), r#"" y\"z""#);
+    }
+
+    #[test]
     fn a_script_keeps_its_line_ends() {
         assert_eq!(clean_script("a\tb\r\nc\u{1b}"), "a\tb\r\nc");
         assert_eq!(clean("a\tb\r\nc\u{1b}"), "abc");
@@ -112,6 +202,25 @@ mod tests {
             prop_assert!(!line.as_str().chars().any(is_removed));
             prop_assert!(!line.as_str().chars().any(|c| c.is_whitespace() && c != ' '));
             prop_assert!(line.as_str().chars().count() <= Line::MAX + 1);
+        }
+
+        #[test]
+        fn no_part_of_a_whole_text_is_lost(text in "[a\"\\\\ é→]{0,700}") {
+            let (first, rest) = Line::whole(&text);
+            let lines: Vec<_> = std::iter::once(first).chain(rest).collect();
+            let joined: String = match &lines[..] {
+                [line] => line.as_str().to_owned(),
+                lines => lines
+                    .iter()
+                    .map(|line| {
+                        prop_assert!(line.is_ours());
+                        let quoted = line.as_str();
+                        Ok(quoted[1..quoted.len() - 1].replace("\\\"", "\"").replace("\\\\", "\\"))
+                    })
+                    .collect::<Result<_, _>>()?,
+            };
+            let flat: Vec<_> = text.split_whitespace().collect();
+            prop_assert_eq!(joined, flat.join(" "));
         }
 
         #[test]

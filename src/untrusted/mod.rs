@@ -12,7 +12,7 @@ mod file;
 pub mod json;
 mod redact;
 
-pub use clean::{Line, clean, clean_script, is_removed};
+pub use clean::{Line, clean, clean_script, is_hidden, is_removed};
 pub use file::{File, NotAFile};
 pub use redact::REDACTED;
 

@@ -1,6 +1,6 @@
 //! Which fields hold a secret, and what stands in their place.
 
-use super::clean::clean;
+use super::clean::{clean, is_format};
 use serde_json::{Map, Value};
 
 /// What stands in the place of a secret.
@@ -68,27 +68,6 @@ fn fold(name: &str) -> String {
         .filter(|&c| c != '_' && c != '-' && !is_format(c))
         .flat_map(char::to_lowercase)
         .collect()
-}
-
-/// Unicode's general category Cf, as of version 16, without what cleaning has removed already.
-fn is_format(c: char) -> bool {
-    matches!(c,
-        '\u{ad}'
-        | '\u{600}'..='\u{605}'
-        | '\u{6dd}'
-        | '\u{70f}'
-        | '\u{890}'..='\u{891}'
-        | '\u{8e2}'
-        | '\u{180e}'
-        | '\u{200b}'..='\u{200d}'
-        | '\u{2060}'..='\u{2065}'
-        | '\u{206a}'..='\u{206f}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{110bd}'
-        | '\u{110cd}'
-        | '\u{13430}'..='\u{1343f}'
-        | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}')
 }
 
 /// Replaces every secret in `fields`, at every depth. `null` stays `null`: that no key is set is no

@@ -36,11 +36,13 @@ pub enum Error {
     NotLoggedIn(Box<Error>),
     /// 403: the account may not do this, or may not log in like this.
     Forbidden,
-    /// 404, in wg-easy's own words.
+    /// 404 on a route that names a client, in wg-easy's own words: there is no such client.
     NotFound,
+    /// 404 on a route that every wg-easy v15 has, in wg-easy's own words.
+    NoSuchRoute,
     /// 404, in somebody else's: there is no wg-easy behind this address, or not at this moment.
     NoSuchPath,
-    /// 422: the client's expiry date is in the past, so wg-easy does not enable it.
+    /// 422 to an enabling: the client's expiry date is in the past, so wg-easy does not enable it.
     ExpiredClient,
     /// Another status from 400 to 499.
     BadRequest {
@@ -153,6 +155,7 @@ impl Error {
             | Self::Forbidden
             | Self::NotFound
             | Self::NoSuchPath
+            | Self::NoSuchRoute
             | Self::ExpiredClient
             | Self::BadRequest { .. }
             // wg-easy redirects no API route; something before it did, and kept the request.
@@ -165,6 +168,28 @@ impl Error {
             | Self::Connect { .. }
             | Self::Tls { .. }
             | Self::Stopping => false,
+        }
+    }
+}
+
+/// What a status means depends on the route, and the route is known to whoever asked.
+impl Error {
+    /// On a route that names no client.
+    pub(super) fn on_a_fixed_route(self) -> Self {
+        match self {
+            Self::NotFound => Self::NoSuchRoute,
+            error => error,
+        }
+    }
+
+    /// On a route that does not enable: there a 422 says nothing about an expiry.
+    pub(super) fn on_another_route_than_enable(self) -> Self {
+        match self {
+            Self::ExpiredClient => Self::BadRequest {
+                status: 422,
+                said: UpstreamText::default(),
+            },
+            error => error,
         }
     }
 }
@@ -209,6 +234,7 @@ impl fmt::Display for Error {
                  wg-easy's own. Check that wg-easy is running, the path prefix of WG_EASY_URL, and the \
                  proxy before it if there is one.",
             ),
+            Self::NoSuchRoute => f.write_str(WRONG_PLACE),
             Self::ExpiredClient => f.write_str(
                 "wg-easy does not enable this client because its expiry date has passed (HTTP 422). \
                  Set a later date, or none, with update_client first.",
@@ -310,6 +336,10 @@ impl fmt::Display for Error {
         }
     }
 }
+
+const WRONG_PLACE: &str = "What answers at WG_EASY_URL does not know this route of wg-easy's API (HTTP \
+    404). Check the host, the port and the path prefix in WG_EASY_URL: they must be those of the web UI \
+    of wg-easy v15; and, if there is a proxy before it, that it passes /api on.";
 
 /// The host and port of the instance, which errors may name.
 #[derive(Clone, Debug, PartialEq, Eq)]

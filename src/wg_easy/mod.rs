@@ -61,6 +61,8 @@ pub struct ClientId(u64);
 pub enum SetupError {
     /// The configured roots have no certificate that can be one.
     NoUsableRoot,
+    /// `SSL_CERT_FILE` or `SSL_CERT_DIR` is set, and gives no certificate that can be a root.
+    NoNamedRoot,
     /// TLS cannot be set up.
     Tls,
 }
@@ -80,7 +82,7 @@ impl WgEasy {
 
     /// All clients: a JSON array, without keys.
     pub async fn clients(&self) -> Result<Body, Error> {
-        self.json("/api/client".into()).await
+        self.fixed("/api/client").await
     }
 
     /// One client: a JSON object, **with its private and pre-shared keys**.
@@ -92,7 +94,7 @@ impl WgEasy {
     pub async fn configuration(&self, id: ClientId) -> Result<Body, Error> {
         let path = format!("/api/client/{id}/configuration");
         let request = Request::get(path, Expect::Configuration);
-        self.http.read(request).await.map(Untrusted::new)
+        self.read(request).await
     }
 
     /// The QR code of a client's configuration: an SVG image of about 250 KB. It contains the private
@@ -100,7 +102,7 @@ impl WgEasy {
     pub async fn qrcode(&self, id: ClientId) -> Result<Body, Error> {
         let path = format!("/api/client/{id}/qrcode.svg");
         let request = Request::get(path, Expect::Svg);
-        self.http.read(request).await.map(Untrusted::new)
+        self.read(request).await
     }
 
     /// wg-easy's version and the latest release. Asked without the login, since it needs none: so its
@@ -110,22 +112,35 @@ impl WgEasy {
             login: false,
             ..Request::get("/api/information".into(), Expect::Json)
         };
-        self.http.read(request).await.map(Untrusted::new)
+        let answer = self.read(request).await;
+        answer.map_err(Error::on_a_fixed_route)
     }
 
     /// The instance's general settings.
     pub async fn general(&self) -> Result<Body, Error> {
-        self.json("/api/admin/general".into()).await
+        self.fixed("/api/admin/general").await
     }
 
     /// The WireGuard interface's settings.
     pub async fn interface(&self) -> Result<Body, Error> {
-        self.json("/api/admin/interface".into()).await
+        self.fixed("/api/admin/interface").await
+    }
+
+    /// From a route that every wg-easy has.
+    async fn fixed(&self, path: &str) -> Result<Body, Error> {
+        let answer = self.json(path.to_owned()).await;
+        answer.map_err(Error::on_a_fixed_route)
     }
 
     async fn json(&self, path: String) -> Result<Body, Error> {
-        let request = Request::get(path, Expect::Json);
-        self.http.read(request).await.map(Untrusted::new)
+        self.read(Request::get(path, Expect::Json)).await
+    }
+
+    async fn read(&self, request: Request) -> Result<Body, Error> {
+        let answer = self.http.read(request).await;
+        answer
+            .map(Untrusted::new)
+            .map_err(Error::on_another_route_than_enable)
     }
 }
 
@@ -150,7 +165,8 @@ impl WgEasy {
         let body = json!({ "name": name, "expiresAt": expires });
         let answer = self
             .write(Method::POST, "/api/client".into(), Some(body), turn)
-            .await?;
+            .await
+            .map_err(Error::on_a_fixed_route)?;
         Ok(answer.client_id.as_ref().and_then(ClientId::from_json))
     }
 
@@ -170,7 +186,7 @@ impl WgEasy {
     /// Lets a client connect.
     pub async fn enable(&self, id: ClientId, _: Approval, turn: &Turn) -> Result<(), Error> {
         let path = format!("/api/client/{id}/enable");
-        self.write(Method::POST, path, None, turn).await.map(drop)
+        self.send(Method::POST, path, None, turn).await.map(drop)
     }
 
     /// Keeps a client from connecting.
@@ -209,6 +225,17 @@ impl WgEasy {
     }
 
     async fn write(
+        &self,
+        method: Method,
+        path: String,
+        body: Option<Value>,
+        turn: &Turn,
+    ) -> Result<Done, Error> {
+        let answer = self.send(method, path, body, turn).await;
+        answer.map_err(Error::on_another_route_than_enable)
+    }
+
+    async fn send(
         &self,
         method: Method,
         path: String,
@@ -288,6 +315,10 @@ impl fmt::Display for SetupError {
             Self::NoUsableRoot => {
                 "WG_EASY_CA_FILE has no certificate that can be a root. Put the PEM certificate of \
                  the authority into it."
+            }
+            Self::NoNamedRoot => {
+                "SSL_CERT_FILE or SSL_CERT_DIR is set, and there is no certificate that can be read and \
+                 be a root. No other roots are used in their place: correct or unset them."
             }
             Self::Tls => {
                 "TLS cannot be set up. Check the TLS settings (WG_EASY_TLS_PINS, WG_EASY_CA_FILE)."

@@ -14,11 +14,13 @@ use rustls::crypto::{
 };
 use rustls::pki_types::{CertificateDer, ServerName, SubjectPublicKeyInfoDer, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls_native_certs::load_certs_from_paths;
 use sha2::{Digest as _, Sha256};
 use webpki::{EndEntityCert, KeyUsage, VerifiedPath};
 
 use super::SetupError;
 use crate::config::{Pin, TlsSettings};
+use crate::environment::NamedRoots;
 
 mod fault;
 
@@ -196,7 +198,8 @@ impl fmt::Debug for Verifier {
     }
 }
 
-/// The configured roots; otherwise the platform's (`SSL_CERT_FILE` is honoured); otherwise Mozilla's.
+/// The configured roots; otherwise those that `SSL_CERT_FILE` and `SSL_CERT_DIR` name; otherwise the
+/// platform's; otherwise Mozilla's.
 fn roots(settings: &TlsSettings) -> Result<RootCertStore, SetupError> {
     let mut store = RootCertStore::empty();
     if let Some(roots) = &settings.roots {
@@ -206,12 +209,30 @@ fn roots(settings: &TlsSettings) -> Result<RootCertStore, SetupError> {
             false => Ok(store),
         };
     }
+    if settings.named_roots.are_named() {
+        store.add_parsable_certificates(certificates_of(&settings.named_roots));
+        // Whoever names roots trusts these and no others, so nothing may take their place.
+        return match store.is_empty() {
+            true => Err(SetupError::NoNamedRoot),
+            false => Ok(store),
+        };
+    }
     // What cannot be read there counts as not there: a container without certificates is normal.
     store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if store.is_empty() {
         store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
     Ok(store)
+}
+
+/// What can be read of them; the rest counts as not there.
+fn certificates_of(named: &NamedRoots) -> Vec<CertificateDer<'static>> {
+    let file = named.file.as_deref().map(|file| (Some(file), None));
+    let directories = (named.directories.iter()).map(|directory| (None, Some(directory.as_path())));
+    file.into_iter()
+        .chain(directories)
+        .flat_map(|(file, directory)| load_certs_from_paths(file, directory).certs)
+        .collect()
 }
 
 #[cfg(test)]

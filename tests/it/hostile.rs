@@ -7,6 +7,12 @@ use serde_json::{Value, json};
 use wg_easy_mcp::tools::{Arguments, list_answer};
 use wg_easy_mcp::untrusted::Untrusted;
 
+fn answered(body: Vec<u8>) -> rmcp::model::CallToolResult {
+    let arguments = Arguments::new(serde_json::Map::new());
+    let answer = list_answer(&arguments, Untrusted::new(body)).unwrap();
+    answer.into_result().unwrap()
+}
+
 /// Names that mean something here, among them in disguise, and names that do not.
 fn name() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
@@ -110,7 +116,7 @@ fn a_body_of_any_shape_is_answered_with_what_an_answer_can_hold() {
     ];
     for (at, record) in records.iter().enumerate() {
         let body = format!("[{record},{{\"id\":2}}]").into_bytes();
-        let result = list_clients_answer(serde_json::Map::new(), body).unwrap();
+        let result = answered(body);
         let result = serde_json::to_value(result).unwrap();
         assert_presentable(&result);
         let answer = &result["structuredContent"];
@@ -130,7 +136,7 @@ fn a_body_of_any_shape_is_answered_with_what_an_answer_can_hold() {
         );
     }
     let rows = format!("[{}]", many(&|_| "{}".to_owned()));
-    let result = list_clients_answer(serde_json::Map::new(), rows.into_bytes()).unwrap();
+    let result = answered(rows.into_bytes());
     let result = serde_json::to_value(result).unwrap();
     assert_presentable(&result);
     assert_eq!(result["structuredContent"]["total"], 65_536);

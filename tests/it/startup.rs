@@ -198,6 +198,16 @@ fn each_wrong_value_is_refused_in_one_line_that_names_the_variable() {
 }
 
 #[test]
+fn roots_that_are_named_and_not_there_are_not_replaced_by_others() {
+    for name in ["SSL_CERT_FILE", "SSL_CERT_DIR"] {
+        let line = assert_refused(&run(&[], &complete(&[(name, "/Hunter2PLANTED")])));
+        assert!(line.contains(name), "{line}");
+        let output = run(&[], &complete(&[(name, "")]));
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+}
+
+#[test]
 fn every_variable_refuses_what_is_not_text() {
     for variable in VARIABLES {
         let value = OsStr::from_bytes(b"Hunter2PLANTED\xff");

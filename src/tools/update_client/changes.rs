@@ -159,25 +159,17 @@ impl Changes {
             let Some((_, value)) = self.fields.iter().find(|(name, _)| *name == field) else {
                 continue;
             };
-            let old = client
-                .line(field)
-                .unwrap_or_else(|| Line::new(unset(field)));
-            question = question.change(label, &old, &Line::new(&shown(field, value)));
-            // A long list does not fit on one line, and what is not shown is not approved.
-            if let Some(texts) = value.as_array() {
-                for part in parts(texts).iter().skip(1) {
-                    question = question.value("… and", part);
-                }
-            }
+            let old = client.line(field).unwrap_or_else(|| unset(field));
+            // What is not shown is not approved, so nothing of the new value is cut away.
+            let (first, rest) = shown(field, value);
+            question = question.change(label, &old, &first).more(&rest);
         }
         if self.enables(client) {
             question = enable_client::keys(question, client.created());
             if self.expiry.is_none() && !self.sets("expiresAt") {
                 let expires = client.line("expiresAt");
-                question = question.value(
-                    "Expires",
-                    &expires.unwrap_or_else(|| Line::new(unset("expiresAt"))),
-                );
+                question =
+                    question.value("Expires", &expires.unwrap_or_else(|| unset("expiresAt")));
             }
         }
         question
@@ -218,9 +210,10 @@ impl Changes {
                 same.join(", ")
             ));
         }
-        for (field, value) in &self.fields {
+        // A value that is there already has no consequences.
+        let new = (self.fields.iter()).filter(|(field, value)| !client.has(field, value));
+        for (field, value) in new {
             match (*field, value) {
-                ("enabled", value) if client.has("enabled", value) => {}
                 ("enabled", Value::Bool(true)) => {
                     said.push(format!("It lets the client connect. {}", enable_client::COST));
                 }
@@ -231,24 +224,25 @@ impl Changes {
                         .as_ref()
                         .map(|expiry| expiry.meaning(Timestamp::now())),
                 ),
-                ("ipv4Address" | "ipv6Address", value) if !client.has(field, value) => said.push(format!(
+                ("ipv4Address" | "ipv6Address", _) => said.push(format!(
                     "It gives the client another {field}: rules elsewhere that name the old address no longer fit it, and \
                      the configuration that is installed on the peer stops working until it is replaced."
                 )),
                 ("serverAllowedIps", Value::Array(networks)) => said.extend(widened(networks, client)),
                 ("allowedIps", value) => {
-                    said.extend(everything(
-                        value.as_array().map_or(&[], Vec::as_slice),
-                        "INTO THE TUNNEL",
-                        |family| format!("the client's configuration then sends all its {family} traffic through the VPN"),
-                    ));
-                    if !client.has(field, value) {
-                        said.push(
-                            "allowedIps stands in the client's own configuration: it limits nothing on the server, and \
-                             takes effect once the peer has installed its configuration anew."
-                                .to_owned(),
-                        );
+                    match value.as_array() {
+                        Some(networks) => said.extend(everything(
+                            networks,
+                            "INTO THE TUNNEL",
+                            |family| format!("the client's configuration then sends all its {family} traffic through the VPN"),
+                        )),
+                        None => said.push(SERVERS_DEFAULT.to_owned()),
                     }
+                    said.push(
+                        "allowedIps stands in the client's own configuration: it limits nothing on the server, and \
+                         takes effect once the peer has installed its configuration anew."
+                            .to_owned(),
+                    );
                 }
                 _ => {}
             }
@@ -256,6 +250,10 @@ impl Changes {
         said
     }
 }
+
+/// What it means to leave the client's routes to the server.
+const SERVERS_DEFAULT: &str = "allowedIps then is the server's default, WHICH MAY BE EVERY ADDRESS (0.0.0.0/0, ::/0) and is \
+    so unless somebody has changed it: the client's configuration then sends all its traffic through the VPN.";
 
 /// Whether the server's routes to the client reach further than before.
 fn widened(networks: &[Value], client: &Updatable) -> Vec<String> {
@@ -306,28 +304,26 @@ fn texts(values: &[Value]) -> impl Iterator<Item = &str> {
 }
 
 /// What it means that a field is `null`.
-fn unset(field: &str) -> &'static str {
-    match field {
+fn unset(field: &str) -> Line {
+    Line::in_place_of_a_value(match field {
         "expiresAt" => "never",
         "allowedIps" | "dns" => "the server's default",
         _ => "none",
-    }
+    })
 }
 
-/// A new value as people read it.
-fn shown(field: &str, value: &Value) -> String {
+/// A new value as people read it: its first line, and the others.
+fn shown(field: &str, value: &Value) -> (Line, Vec<Line>) {
     match value {
-        Value::String(text) => text.clone(),
-        Value::Null => unset(field).to_owned(),
-        Value::Array(list) => parts(list)
-            .first()
-            .map_or_else(String::new, |part| part.as_str().to_owned()),
-        value => value.to_string(),
+        Value::String(text) => Line::whole(text),
+        Value::Null => (unset(field), Vec::new()),
+        Value::Array(list) => entries(list),
+        value => Line::whole(&value.to_string()),
     }
 }
 
-/// A list on as many lines as it needs, so that none of its entries is cut away.
-fn parts(values: &[Value]) -> Vec<Line> {
+/// A list on as many lines as it needs. A line ends between two entries, or in one that is too long for it.
+fn entries(values: &[Value]) -> (Line, Vec<Line>) {
     let mut parts: Vec<String> = Vec::new();
     for text in texts(values) {
         match parts.last_mut() {
@@ -338,7 +334,12 @@ fn parts(values: &[Value]) -> Vec<Line> {
             _ => parts.push(text.to_owned()),
         }
     }
-    parts.iter().map(|part| Line::new(part)).collect()
+    let mut lines = parts.iter().flat_map(|part| {
+        let (first, rest) = Line::whole(part);
+        std::iter::once(first).chain(rest)
+    });
+    let first = lines.next().unwrap_or_else(|| Line::new(""));
+    (first, lines.collect())
 }
 
 fn checked(

@@ -108,6 +108,7 @@ fn errors() -> Vec<Error> {
         Error::NotLoggedIn(Box::new(Error::BrokenOff { at: at() })),
         Error::Forbidden,
         Error::NotFound,
+        Error::NoSuchRoute,
         Error::ExpiredClient,
         Error::BadRequest {
             status: 400,

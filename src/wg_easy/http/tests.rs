@@ -253,7 +253,7 @@ async fn a_status_is_an_error_of_its_own() {
             E::Forbidden,
             E::NoSuchPath,
             E::BadRequest { status: 418, .. },
-            E::ExpiredClient,
+            E::BadRequest { status: 422, .. },
             E::ServerError { status: 500, said },
             E::ServerError { status: 503, .. },
         ] if said.to_string() == " (untrusted text from the instance: \"about 500 X\")"),

@@ -58,6 +58,7 @@ impl Pki {
             insecure: false,
             roots: Some(vec![self.root.der().clone()]),
             pins: pins.to_vec(),
+            ..TlsSettings::default()
         }
     }
 }
@@ -73,6 +74,7 @@ fn insecure(pins: &[Pin]) -> TlsSettings {
         insecure: true,
         roots: None,
         pins: pins.to_vec(),
+        ..TlsSettings::default()
     }
 }
 
@@ -381,6 +383,32 @@ fn roots_that_are_none_are_an_error_before_anything_is_sent() {
         client_config(&tls, true).err(),
         Some(SetupError::NoUsableRoot)
     );
+}
+
+#[test]
+fn roots_that_are_named_are_the_only_ones_or_an_error() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/root.pem");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+    let named = |file: Option<&str>, directories: &[&str]| {
+        let tls = TlsSettings {
+            named_roots: NamedRoots {
+                file: file.map(Into::into),
+                directories: directories.iter().map(Into::into).collect(),
+            },
+            ..TlsSettings::default()
+        };
+        roots(&tls).map(|store| store.len())
+    };
+    assert_eq!(named(Some(root), &[]), Ok(1));
+    assert_eq!(
+        named(Some("/nowhere"), &[source]),
+        Err(SetupError::NoNamedRoot)
+    );
+    assert_eq!(named(Some("/dev/null"), &[]), Err(SetupError::NoNamedRoot));
+    assert_eq!(named(None, &["/nowhere"]), Err(SetupError::NoNamedRoot));
+    let tests = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it");
+    assert_eq!(named(Some("/nowhere"), &[source, tests]), Ok(1));
+    assert!(named(None, &[]).is_ok_and(|roots| roots > 1));
 }
 
 #[test]

@@ -188,6 +188,42 @@ fn updating_long_lists() {
 }
 
 #[test]
+fn a_long_value_is_shown_to_its_end() {
+    let mut sheet = Sheet::new();
+    sheet.change(|client| client.name = "a".repeat(210) + "X");
+    let name = "a".repeat(200) + " HIDDEN TAIL";
+    sheet.ask("create", "create_client", json!({"name": name}));
+    let host = [63, 63, 63, 58].map(|length| "h".repeat(length)).join(".") + ".x";
+    let dns = json!(["1.1.1.1", host, "dns.example.com"]);
+    let update = json!({"clientId": 1, "name": name, "dns": dns});
+    sheet.ask("update", "update_client", update);
+    insta::assert_snapshot!(sheet.text);
+}
+
+#[test]
+fn no_value_looks_like_there_being_none() {
+    let mut sheet = Sheet::new();
+    sheet.change(|client| client.name = "(empty)".to_owned());
+    let update = json!({"clientId": 1, "name": "(not known)", "dns": ["none"]});
+    sheet.ask("update", "update_client", update);
+    sheet.ask("create", "create_client", json!({"name": "(never)"}));
+    insta::assert_snapshot!(sheet.text);
+}
+
+#[test]
+fn what_has_its_value_already_has_no_consequences() {
+    let mut sheet = Sheet::new();
+    let everything = vec!["0.0.0.0/0".to_owned(), "::/0".to_owned()];
+    sheet.change(|client| {
+        client.expires_at = Some("2020-01-01".to_owned());
+        client.server_allowed_ips.clone_from(&everything);
+    });
+    let update = json!({"clientId": 1, "expiresAt": "2020-01-01", "allowedIps": null, "serverAllowedIps": everything, "mtu": 1300});
+    sheet.ask("all but one", "update_client", update);
+    insta::assert_snapshot!(sheet.text);
+}
+
+#[test]
 fn enabling_deleting_and_linking() {
     let mut sheet = Sheet::new();
     sheet.change(|client| client.enabled = false);
