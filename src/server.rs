@@ -1,6 +1,6 @@
 //! MCP: lists the tools, takes calls, and sees to it that each gets an answer. It knows no tool by name.
 
-use crate::approval::{Call, Decision, Gate, How, Mode, Place, Refusal, Unprepared};
+use crate::approval::{Call, Decision, Gate, How, Mode, Place, Purpose, Refusal, Unprepared};
 use crate::config::{self, Config, Setup};
 use crate::diagnostics::{self, Audit, Outcome};
 use crate::tools::{self, Answer, Arguments, Boxed, Done, Failure, Prepared, Run, Tool, answer};
@@ -133,7 +133,20 @@ impl Server {
                 }
             }
             Run::Withdraw(withdraw) => {
-                let change = self.changes.spawn(withdraw(arguments, wg_easy));
+                // A change that has not had its turn ends with its call; one that has, goes on.
+                let turn = tokio::select! {
+                    turn = wg_easy.turn() => turn,
+                    () = context.ct.cancelled() => return answer::error("The call was cancelled.").into(),
+                };
+                let turn = match turn {
+                    Ok(turn) => turn,
+                    Err(error) => return answer::error(Failure::from(error).to_string()).into(),
+                };
+                let changing = withdraw(arguments, wg_easy, turn);
+                let change = self.changes.spawn(async move {
+                    let _place = place;
+                    changing.await
+                });
                 finish(change, &context).await
             }
             Run::Guarded(prepare) => {
@@ -156,10 +169,17 @@ impl Server {
         wg_easy: WgEasy,
         context: RequestContext<RoleServer>,
     ) -> CallToolResponse {
-        let client = asked.arguments.client_id().ok().map(|id| id.as_u64());
-        let record = move |how, decision, outcome| {
+        let Asked {
+            tool,
+            prepare,
+            arguments,
+            request,
+            place,
+        } = asked;
+        let client = arguments.client_id().ok().map(|id| id.as_u64());
+        let record = move |client, how, decision, outcome| {
             diagnostics::audit(&Audit {
-                tool: asked.tool.name,
+                tool: tool.name,
                 client,
                 how,
                 decision,
@@ -167,37 +187,58 @@ impl Server {
             });
         };
         let call = Call {
-            tool: asked.tool.name,
-            arguments: asked.arguments.as_object(),
-            confirm_token: match asked.arguments.text("confirm_token") {
+            tool: tool.name,
+            arguments: arguments.as_object(),
+            confirm_token: match arguments.text("confirm_token") {
                 Ok(token) => token,
                 Err(wrong) => return answer::error(Failure::from(wrong).to_string()).into(),
             },
             context: &context,
-            input_responses: asked.request.input_responses.as_ref(),
-            request_state: asked.request.request_state.as_deref(),
+            input_responses: request.input_responses.as_ref(),
+            request_state: request.request_state.as_deref(),
             stop: &self.ending,
-            place: &asked.place,
+            place: &place,
         };
-        let prepare = || (asked.prepare)(asked.arguments.clone(), wg_easy.clone());
-        match self.gate.decide(&call, prepare).await {
+        let looking = |purpose| {
+            let (arguments, wg_easy) = (arguments.clone(), wg_easy.clone());
+            async move {
+                // What is looked at for the last time must not be changed by another call before this
+                // one has acted on it.
+                let turn = match purpose {
+                    Purpose::Act => Some(wg_easy.turn().await?),
+                    Purpose::Ask => None,
+                };
+                let (question, act) = prepare(arguments, wg_easy).await?;
+                Ok::<_, Failure>((question, (act, turn)))
+            }
+        };
+        match self.gate.decide(&call, looking).await {
             Ok(Decision::Approved {
                 approval,
-                plan,
+                plan: (act, turn),
                 how,
             }) => {
                 let how = in_the_log(how);
                 // The change and its audit line outlive a call that is cancelled now.
                 let change = self.changes.spawn(async move {
                     let approved = diagnostics::Decision::Approved;
-                    let acting = AssertUnwindSafe(plan(approval)).catch_unwind();
+                    let _place = place;
+                    let Some(turn) = turn else {
+                        // The gate approves nothing but what was prepared to act.
+                        return Err(Failure::Bug);
+                    };
+                    let acting = AssertUnwindSafe(act(approval, turn)).catch_unwind();
                     match acting.await {
-                        Ok(Done { outcome, answer }) => {
-                            record(how, approved, outcome);
+                        Ok(Done {
+                            outcome,
+                            created,
+                            answer,
+                        }) => {
+                            record(created.or(client), how, approved, outcome);
                             answer
                         }
                         Err(_panic) => {
-                            record(how, approved, Outcome::Unknown);
+                            record(client, how, approved, Outcome::Unknown);
                             Err(Failure::Bug)
                         }
                     }
@@ -208,13 +249,13 @@ impl Server {
             Ok(Decision::Token { text }) => answer::error(text).into(),
             Ok(Decision::Refused { how, why }) => {
                 let how = how.map_or(diagnostics::How::NotAsked, in_the_log);
-                record(how, decided(why), Outcome::NotApplied);
+                record(client, how, decided(why), Outcome::NotApplied);
                 answer::error(why.to_string()).into()
             }
             Err(Unprepared { after_yes, error }) => {
                 if let Some(how) = after_yes {
                     let approved = diagnostics::Decision::Approved;
-                    record(in_the_log(how), approved, Outcome::NotApplied);
+                    record(client, in_the_log(how), approved, Outcome::NotApplied);
                 }
                 answer::error(error.to_string()).into()
             }

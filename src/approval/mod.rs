@@ -47,6 +47,24 @@ pub enum Mode {
     DialogOnly,
 }
 
+/// What how things are is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// For the question alone; the plan is dropped, or at most asked about.
+    Ask,
+    /// A yes may be there: if it fits the question, the plan is carried out at once.
+    Act,
+}
+
+impl Purpose {
+    fn of(a_yes_may_be_there: bool) -> Self {
+        match a_yes_may_be_there {
+            true => Self::Act,
+            false => Self::Ask,
+        }
+    }
+}
+
 /// A guarded call, as it came in.
 pub struct Call<'a> {
     /// The tool that is called.
@@ -88,7 +106,7 @@ impl Gate {
 
     /// Whether `call` may go ahead.
     ///
-    /// `prepare` reads how things are and gives the question that has to be asked about them, with
+    /// `prepare` reads how things are, for the purpose that it is told, and gives the question that has to be asked about them, with
     /// the plan that carries it out. After a yes it is called again: only if the question is still
     /// the same is the call approved, with the fresh plan; else the new question is asked. It must
     /// not change anything, and may be dropped half-way. Its error ends the call, also after a yes.
@@ -98,7 +116,7 @@ impl Gate {
         prepare: F,
     ) -> Result<Decision<P>, Unprepared<E>>
     where
-        F: Fn() -> Fut,
+        F: Fn(Purpose) -> Fut,
         Fut: Future<Output = Result<(Question, P), E>>,
     {
         let route = Route::of(self.mode, call.context);
@@ -120,10 +138,10 @@ impl Gate {
 
     async fn push<P, E, F, Fut>(&self, call: &Call<'_>, prepare: F) -> Result<Decision<P>, Halt<E>>
     where
-        F: Fn() -> Fut,
+        F: Fn(Purpose) -> Fut,
         Fut: Future<Output = Result<(Question, P), E>>,
     {
-        let (mut question, _) = call.prepared(&prepare, None).await?;
+        let (mut question, _) = call.prepared(&prepare, Purpose::Ask, None).await?;
         let _waiting = self
             .waiting
             .try_acquire()
@@ -133,7 +151,9 @@ impl Gate {
             call.place.leave();
             dialog.ask(&question, asked > 0).await?;
             call.unless_over(call.place.retake()).await?;
-            let (again, plan) = call.prepared(&prepare, Some(How::DialogPushed)).await?;
+            let (again, plan) = call
+                .prepared(&prepare, Purpose::Act, Some(How::DialogPushed))
+                .await?;
             if again == question {
                 return Ok(approved(plan, How::DialogPushed));
             }
@@ -148,7 +168,7 @@ impl Gate {
         prepare: F,
     ) -> Result<Decision<P>, Halt<E>>
     where
-        F: Fn() -> Fut,
+        F: Fn(Purpose) -> Fut,
         Fut: Future<Output = Result<(Question, P), E>>,
     {
         let digest = CallDigest::new(call.tool, call.arguments);
@@ -162,7 +182,8 @@ impl Gate {
             _ => None,
         };
         let after_yes = answered.map(|_| How::DialogReturned);
-        let (question, plan) = call.prepared(&prepare, after_yes).await?;
+        let purpose = Purpose::of(answered.is_some());
+        let (question, plan) = call.prepared(&prepare, purpose, after_yes).await?;
         let binding = Binding::new(digest, &question);
         if answered == Some(binding) {
             return Ok(approved(plan, How::DialogReturned));
@@ -182,10 +203,11 @@ impl Gate {
         prepare: F,
     ) -> Result<Decision<P>, Halt<E>>
     where
-        F: Fn() -> Fut,
+        F: Fn(Purpose) -> Fut,
         Fut: Future<Output = Result<(Question, P), E>>,
     {
-        let (question, plan) = call.prepared(&prepare, None).await?;
+        let purpose = Purpose::of(call.confirm_token.is_some());
+        let (question, plan) = call.prepared(&prepare, purpose, None).await?;
         let digest = CallDigest::new(call.tool, call.arguments);
         let binding = Binding::new(digest, &question);
         let brought = call
@@ -207,13 +229,14 @@ impl Call<'_> {
     async fn prepared<P, E, F, Fut>(
         &self,
         prepare: &F,
+        purpose: Purpose,
         after_yes: Option<How>,
     ) -> Result<(Question, P), Halt<E>>
     where
-        F: Fn() -> Fut,
+        F: Fn(Purpose) -> Fut,
         Fut: Future<Output = Result<(Question, P), E>>,
     {
-        self.unless_over(prepare())
+        self.unless_over(prepare(purpose))
             .await?
             .map_err(|error| Halt::Failed(Unprepared { after_yes, error }))
     }

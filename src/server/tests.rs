@@ -15,7 +15,7 @@ static PANICS: Tool = tool(
 static PANICS_AT_ONCE: Tool = tool("panics_at_once", Run::Read(|_, _| panic!("s3cret")));
 static PANICS_CHANGING: Tool = tool(
     "panics_changing",
-    Run::Withdraw(|_, _| Box::pin(async { panic!("s3cret") })),
+    Run::Withdraw(|_, _, _| Box::pin(async { panic!("s3cret") })),
 );
 static WAITS: Tool = tool("waits", Run::Read(|_, _| Box::pin(std::future::pending())));
 static ANSWERS: Tool = tool(

@@ -57,47 +57,49 @@ impl Change {
             look_with,
         } = self;
         if !error.may_have_been_applied() {
-            return Done {
-                outcome: Outcome::Failed,
-                // How things are was not looked at: what was refused may be in place already.
-                answer: Err(Failure::Change(format!("Nothing was changed. {error}"))),
-            };
+            return Done::new(
+                Outcome::Failed,
+                Err(Failure::Change(format!("Nothing was changed. {error}"))),
+            );
         }
-        let still_open = match error {
-            Error::Timeout { .. } => {
-                format!(
-                    "wg-easy has taken it and may still carry it out: look with {look_with} before you try again. "
-                )
-            }
-            _ => String::new(),
-        };
+        // Only wg-easy's own 500 says that it has come to an end with the change. In all other cases it
+        // may still be at it, and that it is not in place at this moment is no proof of anything.
+        let has_ended = matches!(error, Error::ServerError { status: 500, .. });
         match read_back.await {
-            Found::InPlace => Done {
-                outcome: Outcome::Applied,
-                answer: Ok(answer(Words(format!(
+            Found::InPlace => Done::new(
+                Outcome::Applied,
+                Ok(answer(Words(format!(
                     "wg-easy did not answer as it should, but reading back shows that {in_place}. Its tunnel may \
                      not have been reloaded: see wg-easy's log."
                 )))),
-            },
-            Found::NotInPlace => Done {
-                outcome: Outcome::NotApplied,
-                answer: Err(Failure::Change(format!(
-                    "The change is not in place: reading back shows that {not_in_place}. {still_open}{error}"
+            ),
+            Found::NotInPlace if has_ended => Done::new(
+                Outcome::NotApplied,
+                Err(Failure::Change(format!(
+                    "The change is not in place: reading back shows that {not_in_place}. {error}"
                 ))),
-            },
-            Found::Gone => Done {
-                outcome: Outcome::NotApplied,
-                answer: Err(Failure::Change(format!(
+            ),
+            Found::NotInPlace => Done::new(
+                Outcome::Unknown,
+                Err(Failure::Change(format!(
+                    "Whether the change comes into place could not be determined: reading back shows that \
+                     {not_in_place} at this moment, but wg-easy may still be working on it. Look with {look_with} \
+                     before you try again. {error}"
+                ))),
+            ),
+            Found::Gone => Done::new(
+                Outcome::NotApplied,
+                Err(Failure::Change(format!(
                     "The client is gone: it was there before the change, and reading back finds no such client. {error}"
                 ))),
-            },
-            Found::Unknown => Done {
-                outcome: Outcome::Unknown,
-                answer: Err(Failure::Change(format!(
+            ),
+            Found::Unknown => Done::new(
+                Outcome::Unknown,
+                Err(Failure::Change(format!(
                     "The change was sent, and whether it is in place could not be determined. Look with {look_with} \
                      before you try again. {error}"
                 ))),
-            },
+            ),
         }
     }
 }

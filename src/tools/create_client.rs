@@ -6,8 +6,8 @@ use super::{Answer, Arguments, Done, Failure, Hints, Prepared, Run, Tool, schema
 use crate::approval::{Approval, Question};
 use crate::diagnostics::Outcome;
 use crate::untrusted::Line;
-use crate::wg_easy::WgEasy;
 use crate::wg_easy::record::ClientList;
+use crate::wg_easy::{Turn, WgEasy};
 use jiff::Timestamp;
 use std::collections::HashSet;
 
@@ -111,24 +111,21 @@ async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
     };
     Ok((
         question,
-        Box::new(move |approval| Box::pin(act(plan, wg_easy, approval))),
+        Box::new(move |approval, turn| Box::pin(act(plan, wg_easy, approval, turn))),
     ))
 }
 
-async fn act(plan: Plan, wg_easy: WgEasy, approval: Approval) -> Done {
+async fn act(plan: Plan, wg_easy: WgEasy, approval: Approval, turn: Turn) -> Done {
     let expires = plan.expiry.as_ref().map(Expiry::as_str);
-    let error = match wg_easy.create(&plan.name, expires, approval).await {
-        Ok(Some(id)) => {
-            return Done {
-                outcome: Outcome::Applied,
-                answer: Ok(created(Some(id.as_u64()))),
+    let error = match wg_easy.create(&plan.name, expires, approval, &turn).await {
+        Ok(id) => {
+            let created = match id {
+                Some(id) => Some(id.as_u64()),
+                None => plan.find(&wg_easy).await.ok().flatten(),
             };
-        }
-        Ok(None) => {
-            let id = plan.find(&wg_easy).await.ok().flatten();
             return Done {
-                outcome: Outcome::Applied,
-                answer: Ok(created(id)),
+                created,
+                ..Done::new(Outcome::Applied, Ok(answer(created)))
             };
         }
         Err(error) => error,
@@ -152,9 +149,10 @@ async fn act(plan: Plan, wg_easy: WgEasy, approval: Approval) -> Done {
     // The id is known once the reading back is done, and settling does that first.
     let mut done = change
         .settle(error, read_back, |warning| {
-            created(None).with("warning", warning)
+            answer(None).with("warning", warning)
         })
         .await;
+    done.created = found;
     done.answer = done
         .answer
         .map(|answer| answer.with_some("clientId", found));
@@ -174,7 +172,7 @@ impl Plan {
     }
 }
 
-fn created(id: Option<u64>) -> Answer {
+fn answer(id: Option<u64>) -> Answer {
     Answer::from_wg_easy()
         .with("success", true)
         .with_some("clientId", id)

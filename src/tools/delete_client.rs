@@ -5,7 +5,7 @@ use super::get_client::{read, shown_name};
 use super::{Answer, Arguments, Done, Failure, Hints, Prepared, Run, Tool, schema};
 use crate::approval::{Approval, Question};
 use crate::diagnostics::Outcome;
-use crate::wg_easy::{ClientId, WgEasy};
+use crate::wg_easy::{ClientId, Turn, WgEasy};
 
 pub(super) static TOOL: Tool = Tool {
     name: "delete_client",
@@ -62,18 +62,15 @@ async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
     .value("Client", &shown_name(&record));
     Ok((
         question,
-        Box::new(move |approval| Box::pin(act(id, wg_easy, approval))),
+        Box::new(move |approval, turn| Box::pin(act(id, wg_easy, approval, turn))),
     ))
 }
 
-async fn act(id: ClientId, wg_easy: WgEasy, approval: Approval) -> Done {
+async fn act(id: ClientId, wg_easy: WgEasy, approval: Approval, turn: Turn) -> Done {
     // What is answered is the id that this server was given, so nothing of it came from wg-easy.
     let answer = move || Answer::of_our_own().with("deleted", id.as_u64());
-    let Err(error) = wg_easy.delete(id, approval).await else {
-        return Done {
-            outcome: Outcome::Applied,
-            answer: Ok(answer()),
-        };
+    let Err(error) = wg_easy.delete(id, approval, &turn).await else {
+        return Done::new(Outcome::Applied, Ok(answer()));
     };
     let change = Change {
         in_place: format!("client {id} is deleted"),

@@ -4,7 +4,7 @@
 use super::change::{Change, Found, is_gone};
 use super::get_client::read;
 use super::{Answer, Arguments, Failure, Hints, Run, Tool, schema};
-use crate::wg_easy::WgEasy;
+use crate::wg_easy::{Turn, WgEasy};
 
 pub(super) static TOOL: Tool = Tool {
     name: "disable_client",
@@ -21,14 +21,14 @@ pub(super) static TOOL: Tool = Tool {
     },
     input: || schema::arguments(&[("clientId", schema::client_id())], &["clientId"]),
     output: super::changed_output,
-    run: Run::Withdraw(|arguments, wg_easy| Box::pin(run(arguments, wg_easy))),
+    run: Run::Withdraw(|arguments, wg_easy, turn| Box::pin(run(arguments, wg_easy, turn))),
 };
 
-async fn run(arguments: Arguments, wg_easy: WgEasy) -> Result<Answer, Failure> {
+async fn run(arguments: Arguments, wg_easy: WgEasy, turn: Turn) -> Result<Answer, Failure> {
     arguments.only(&["clientId"])?;
     let id = arguments.client_id()?;
     read(&wg_easy, id).await?;
-    let Err(error) = wg_easy.disable(id).await else {
+    let Err(error) = wg_easy.disable(id, &turn).await else {
         return Ok(super::changed(id));
     };
     let change = Change {

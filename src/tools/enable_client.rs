@@ -7,7 +7,7 @@ use super::{Arguments, Done, Failure, Hints, Prepared, Run, Tool, schema};
 use crate::approval::{Approval, Question};
 use crate::diagnostics::Outcome;
 use crate::untrusted::Line;
-use crate::wg_easy::{ClientId, WgEasy};
+use crate::wg_easy::{ClientId, Turn, WgEasy};
 use jiff::Timestamp;
 
 pub(super) static TOOL: Tool = Tool {
@@ -68,7 +68,7 @@ async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
     let question = keys(question, record.line("createdAt").as_ref()).value("Expires", &expires);
     Ok((
         question,
-        Box::new(move |approval| Box::pin(act(id, wg_easy, approval))),
+        Box::new(move |approval, turn| Box::pin(act(id, wg_easy, approval, turn))),
     ))
 }
 
@@ -78,12 +78,9 @@ pub(super) fn keys(question: Question, created: Option<&Line>) -> Question {
     question.value("Key pair created (UTC)", created.unwrap_or(&not_known))
 }
 
-async fn act(id: ClientId, wg_easy: WgEasy, approval: Approval) -> Done {
-    let Err(error) = wg_easy.enable(id, approval).await else {
-        return Done {
-            outcome: Outcome::Applied,
-            answer: Ok(super::changed(id)),
-        };
+async fn act(id: ClientId, wg_easy: WgEasy, approval: Approval, turn: Turn) -> Done {
+    let Err(error) = wg_easy.enable(id, approval, &turn).await else {
+        return Done::new(Outcome::Applied, Ok(super::changed(id)));
     };
     let change = Change {
         in_place: format!("client {id} is enabled"),

@@ -9,7 +9,7 @@ use super::{Answer, Arguments, Done, Failure, Hints, Prepared, Run, Tool, schema
 use crate::approval::{Approval, Question};
 use crate::diagnostics::Outcome;
 use crate::wg_easy::record::{ClientList, OneTimeLink};
-use crate::wg_easy::{ClientId, Error, WgEasy};
+use crate::wg_easy::{ClientId, Error, Turn, WgEasy};
 
 pub(super) static TOOL: Tool = Tool {
     name: "generate_one_time_link",
@@ -98,7 +98,7 @@ async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
         .value("Client", &shown_name(&record));
     Ok((
         question,
-        Box::new(move |approval| Box::pin(act(id, before, wg_easy, approval))),
+        Box::new(move |approval, turn| Box::pin(act(id, before, wg_easy, approval, turn))),
     ))
 }
 
@@ -107,45 +107,34 @@ async fn act(
     before: Option<OneTimeLink>,
     wg_easy: WgEasy,
     approval: Approval,
+    turn: Turn,
 ) -> Done {
-    let minted = wg_easy.one_time_link(id, approval).await;
+    let minted = wg_easy.one_time_link(id, approval, &turn).await;
     if let Err(error) = &minted
         && !error.may_have_been_applied()
     {
-        return Done {
-            outcome: Outcome::Failed,
-            answer: Err(Failure::Change(format!(
+        return Done::new(
+            Outcome::Failed,
+            Err(Failure::Change(format!(
                 "wg-easy did not take the request for a link of client {id}. {error}"
             ))),
-        };
+        );
     }
     let link = read_back(&wg_easy, id).await;
     match (minted, link) {
-        (Ok(()), Some(link)) => Done {
-            outcome: Outcome::Applied,
-            answer: Ok(answer(&wg_easy, &link)),
-        },
-        (Ok(()), None) => Done {
-            outcome: Outcome::Applied,
-            answer: Ok(Answer::from_wg_easy()
+        (Ok(()), Some(link)) => Done::new(Outcome::Applied, Ok(answer(&wg_easy, &link))),
+        (Ok(()), None) => Done::new(Outcome::Applied, Ok(Answer::from_wg_easy()
                 .with("created", true)
                 .with("warning", Words(format!(
                     "The link was made, and its value could not be read back: for the next five minutes it works for \
                      whoever has or guesses it. It is in the wg-easy web UI, at client {id}."
-                )))),
-        },
+                ))))),
         // Its end moved, or it was not there before: this call made it.
-        (Err(_), Some(link)) if before.as_ref() != Some(&link) => Done {
-            outcome: Outcome::Applied,
-            answer: Ok(answer(&wg_easy, &link).with(
+        (Err(_), Some(link)) if before.as_ref() != Some(&link) => Done::new(Outcome::Applied, Ok(answer(&wg_easy, &link).with(
                 "warning",
                 "wg-easy did not answer as it should, but reading back shows the link.",
-            )),
-        },
-        (Err(error), _) => Done {
-            outcome: Outcome::Unknown,
-            answer: Err(not_determined(id, &error)),
-        },
+            ))),
+        (Err(error), _) => Done::new(Outcome::Unknown, Err(not_determined(id, &error))),
     }
 }
 

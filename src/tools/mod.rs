@@ -29,7 +29,7 @@ pub use list_clients::list_answer;
 
 use crate::approval::{Approval, Question};
 use crate::diagnostics::Outcome;
-use crate::wg_easy::{ClientId, WgEasy};
+use crate::wg_easy::{ClientId, Turn, WgEasy};
 use rmcp::model::ToolAnnotations;
 use schema::Schema;
 use std::pin::Pin;
@@ -77,7 +77,7 @@ pub enum Run {
     /// Reads. It ends with the call.
     Read(fn(Arguments, WgEasy) -> Boxed<Result<Answer, Failure>>),
     /// Withdraws access, which nobody is asked about. Once begun it is carried to its end.
-    Withdraw(fn(Arguments, WgEasy) -> Boxed<Result<Answer, Failure>>),
+    Withdraw(fn(Arguments, WgEasy, Turn) -> Boxed<Result<Answer, Failure>>),
     /// Widens access or destroys something: a person is asked. This reads how things are, and gives the
     /// question that has to be asked about them with what a yes to it sets going. It changes nothing,
     /// and may be dropped half-way.
@@ -88,12 +88,15 @@ pub enum Run {
 pub type Prepared = Result<(Question, Act), Failure>;
 
 /// What a yes sets going. It cannot be called without the approval, nor twice.
-pub type Act = Box<dyn FnOnce(Approval) -> Boxed<Done> + Send>;
+/// The turn is held from before things were looked at for the last time.
+pub type Act = Box<dyn FnOnce(Approval, Turn) -> Boxed<Done> + Send>;
 
 /// How a change ended.
 pub struct Done {
     /// What the audit line says of it.
     pub outcome: Outcome,
+    /// The client that is there since, where the call did not name it.
+    pub created: Option<u64>,
     /// What the caller is told.
     pub answer: Result<Answer, Failure>,
 }
@@ -124,6 +127,16 @@ pub fn catalogue() -> &'static [filter::Entry] {
         TOOLS.iter().map(entry).collect()
     });
     &CATALOGUE
+}
+
+impl Done {
+    fn new(outcome: Outcome, answer: Result<Answer, Failure>) -> Self {
+        Self {
+            outcome,
+            created: None,
+            answer,
+        }
+    }
 }
 
 /// What a model is told of the server as a whole: how these tools differ in what they may do.

@@ -11,7 +11,7 @@ use super::{Answer, Arguments, Done, Failure, Hints, Prepared, Run, Tool, schema
 use crate::approval::Approval;
 use crate::diagnostics::Outcome;
 use crate::wg_easy::record::{NotUpdatable, Updatable};
-use crate::wg_easy::{ClientId, Error, WgEasy};
+use crate::wg_easy::{ClientId, Error, Turn, WgEasy};
 use changes::Changes;
 
 pub(super) static TOOL: Tool = Tool {
@@ -79,7 +79,7 @@ async fn prepare(arguments: Arguments, wg_easy: WgEasy) -> Prepared {
     };
     Ok((
         question,
-        Box::new(move |approval| Box::pin(plan.act(wg_easy, approval))),
+        Box::new(move |approval, turn| Box::pin(plan.act(wg_easy, approval, turn))),
     ))
 }
 
@@ -106,7 +106,7 @@ fn not_updatable(id: ClientId, why: NotUpdatable) -> Failure {
 }
 
 impl Plan {
-    async fn act(self, wg_easy: WgEasy, approval: Approval) -> Done {
+    async fn act(self, wg_easy: WgEasy, approval: Approval, turn: Turn) -> Done {
         let Self {
             id,
             changes,
@@ -118,11 +118,8 @@ impl Plan {
                 .then(|| ignored.iter().cloned().map(Words).collect::<Vec<_>>());
             super::changed(id).with_some("ignored", ignored)
         };
-        let Err(error) = wg_easy.update(id, body, approval).await else {
-            return Done {
-                outcome: Outcome::Applied,
-                answer: Ok(answer(changes.ignored())),
-            };
+        let Err(error) = wg_easy.update(id, body, approval, &turn).await else {
+            return Done::new(Outcome::Applied, Ok(answer(changes.ignored())));
         };
         let change = Change {
             in_place: format!("every field of client {id} has the value it was given"),

@@ -36,8 +36,10 @@ pub enum Error {
     NotLoggedIn(Box<Error>),
     /// 403: the account may not do this, or may not log in like this.
     Forbidden,
-    /// 404.
+    /// 404, in wg-easy's own words.
     NotFound,
+    /// 404, in somebody else's: there is no wg-easy behind this address, or not at this moment.
+    NoSuchPath,
     /// 422: the client's expiry date is in the past, so wg-easy does not enable it.
     ExpiredClient,
     /// Another status from 400 to 499.
@@ -150,6 +152,7 @@ impl Error {
             | Self::NotLoggedIn(_)
             | Self::Forbidden
             | Self::NotFound
+            | Self::NoSuchPath
             | Self::ExpiredClient
             | Self::BadRequest { .. }
             // wg-easy redirects no API route; something before it did, and kept the request.
@@ -200,6 +203,11 @@ impl fmt::Display for Error {
             Self::NotFound => f.write_str(
                 "wg-easy does not have that (HTTP 404). Check the client id with list_clients. If \
                  every call ends like this, WG_EASY_URL points to something else than wg-easy v15.",
+            ),
+            Self::NoSuchPath => f.write_str(
+                "What answers at WG_EASY_URL does not know wg-easy's API (HTTP 404), and the answer is not \
+                 wg-easy's own. Check that wg-easy is running, the path prefix of WG_EASY_URL, and the \
+                 proxy before it if there is one.",
             ),
             Self::ExpiredClient => f.write_str(
                 "wg-easy does not enable this client because its expiry date has passed (HTTP 422). \

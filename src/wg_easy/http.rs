@@ -1,12 +1,12 @@
 //! One exchange with wg-easy: its limits in time and size, and what its failure means.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Response, StatusCode};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -73,7 +73,7 @@ pub(super) struct Http {
     limits: Limits,
     reads: Semaphore,
     /// One permit: wg-easy does not do parallel changes well.
-    writes: Semaphore,
+    writes: Arc<Semaphore>,
     closed: CancellationToken,
     last_answer: Mutex<Option<Instant>>,
 }
@@ -99,6 +99,10 @@ enum Attempt {
     /// 401 to a session, and there may be another way in.
     SessionEnded,
 }
+
+/// The turn to change something: while it is held, this program changes nothing else.
+#[derive(Debug)]
+pub struct Turn(#[expect(dead_code, reason = "it is held, not looked at")] OwnedSemaphorePermit);
 
 impl Http {
     /// The URL of a path below the instance's base.
@@ -135,7 +139,7 @@ impl Http {
             fresh: client(0, tls)?,
             auth: Auth::new(connection, limits.refusal),
             reads: Semaphore::new(limits.reads),
-            writes: Semaphore::new(1),
+            writes: Arc::new(Semaphore::new(1)),
             closed: CancellationToken::new(),
             last_answer: Mutex::new(None),
             base,
@@ -154,9 +158,15 @@ impl Http {
         }
     }
 
-    /// Sends a request that changes something, one at a time, and never twice.
-    pub(super) async fn write(&self, request: Request) -> Result<Vec<u8>, Error> {
-        let _permit = self.permit(&self.writes, &request).await?;
+    /// Waits for the turn to change something.
+    pub(super) async fn turn(&self) -> Result<Turn, Error> {
+        let queue = Arc::clone(&self.writes).acquire_owned();
+        let permit = self.auth.unless_refused(queue).await?;
+        permit.map(Turn).map_err(|_| Error::Stopping)
+    }
+
+    /// Sends a request that changes something, in its turn, and never twice.
+    pub(super) async fn write(&self, request: Request, _: &Turn) -> Result<Vec<u8>, Error> {
         self.exchange(&request, false).await
     }
 
@@ -336,7 +346,8 @@ impl Http {
                 Some("Password authentication is disabled") => Error::PasswordLoginOff,
                 _ => Error::Forbidden,
             },
-            404 => Error::NotFound,
+            404 if is_of_wg_easy(&body, 404) => Error::NotFound,
+            404 => Error::NoSuchPath,
             422 => Error::ExpiredClient,
             300..400 => Error::Redirect,
             status @ 400..500 => Error::BadRequest {
@@ -388,6 +399,17 @@ fn verdict(status: StatusCode) -> Verdict {
 fn content_type(response: &Response) -> Option<String> {
     let value = response.headers().get(CONTENT_TYPE)?;
     Some(value.to_str().unwrap_or_default().to_owned())
+}
+
+/// Whether an error's body is wg-easy's own, which names the status. A proxy that has lost its way to
+/// wg-easy answers 404 as well, and that says nothing about a client.
+fn is_of_wg_easy(body: &[u8], status: u16) -> bool {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Told {
+        status_code: u16,
+    }
+    serde_json::from_slice(body).is_ok_and(|told: Told| told.status_code == status)
 }
 
 #[cfg(test)]

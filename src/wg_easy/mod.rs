@@ -29,6 +29,8 @@ use crate::config::Connection;
 use crate::untrusted::Untrusted;
 use http::{Expect, Http, Limits, Request};
 
+pub use http::Turn;
+
 pub use error::{Authority, ConnectFault, Error, NoSession, Phase, Refusal, UpstreamText};
 pub use tls::{TlsFault, pin_text, spki_pin};
 
@@ -126,6 +128,12 @@ impl WgEasy {
 /// Writes. Success means that wg-easy said so; it says so for an id that does not exist, too. What
 /// failed may have been applied: see [`Error::may_have_been_applied`].
 impl WgEasy {
+    /// Waits for the turn to change something. Who holds it from before looking until after changing
+    /// knows that no other change of this program came between the two.
+    pub async fn turn(&self) -> Result<Turn, Error> {
+        self.http.turn().await
+    }
+
     /// Creates a client. `expires` goes to wg-easy verbatim; `None` is never. The answer is the new
     /// client's id, if wg-easy named one.
     pub async fn create(
@@ -133,10 +141,11 @@ impl WgEasy {
         name: &str,
         expires: Option<&str>,
         _: Approval,
+        turn: &Turn,
     ) -> Result<Option<ClientId>, Error> {
         let body = json!({ "name": name, "expiresAt": expires });
         let answer = self
-            .write(Method::POST, "/api/client".into(), Some(body))
+            .write(Method::POST, "/api/client".into(), Some(body), turn)
             .await?;
         Ok(answer.client_id.as_ref().and_then(ClientId::from_json))
     }
@@ -147,35 +156,36 @@ impl WgEasy {
         id: ClientId,
         body: Map<String, Value>,
         _: Approval,
+        turn: &Turn,
     ) -> Result<(), Error> {
         let path = format!("/api/client/{id}");
         let body = Some(Value::Object(body));
-        self.write(Method::POST, path, body).await.map(drop)
+        self.write(Method::POST, path, body, turn).await.map(drop)
     }
 
     /// Lets a client connect.
-    pub async fn enable(&self, id: ClientId, _: Approval) -> Result<(), Error> {
+    pub async fn enable(&self, id: ClientId, _: Approval, turn: &Turn) -> Result<(), Error> {
         let path = format!("/api/client/{id}/enable");
-        self.write(Method::POST, path, None).await.map(drop)
+        self.write(Method::POST, path, None, turn).await.map(drop)
     }
 
     /// Keeps a client from connecting.
-    pub async fn disable(&self, id: ClientId) -> Result<(), Error> {
+    pub async fn disable(&self, id: ClientId, turn: &Turn) -> Result<(), Error> {
         let path = format!("/api/client/{id}/disable");
-        self.write(Method::POST, path, None).await.map(drop)
+        self.write(Method::POST, path, None, turn).await.map(drop)
     }
 
     /// Deletes a client and its keys.
-    pub async fn delete(&self, id: ClientId, _: Approval) -> Result<(), Error> {
+    pub async fn delete(&self, id: ClientId, _: Approval, turn: &Turn) -> Result<(), Error> {
         let path = format!("/api/client/{id}");
-        self.write(Method::DELETE, path, None).await.map(drop)
+        self.write(Method::DELETE, path, None, turn).await.map(drop)
     }
 
     /// Mints a link from which anybody can fetch the configuration once. wg-easy does not answer with
     /// it: it is in the client's row of the list.
-    pub async fn one_time_link(&self, id: ClientId, _: Approval) -> Result<(), Error> {
+    pub async fn one_time_link(&self, id: ClientId, _: Approval, turn: &Turn) -> Result<(), Error> {
         let path = format!("/api/client/{id}/generateOneTimeLink");
-        self.write(Method::POST, path, None).await.map(drop)
+        self.write(Method::POST, path, None, turn).await.map(drop)
     }
 
     /// The URL from which anybody can fetch a configuration once.
@@ -199,13 +209,14 @@ impl WgEasy {
         method: Method,
         path: String,
         body: Option<Value>,
+        turn: &Turn,
     ) -> Result<Done, Error> {
         let request = Request {
             method,
             body: body.map(|body| body.to_string().into()),
             ..Request::get(path, Expect::Json)
         };
-        let body = self.http.write(request).await?;
+        let body = self.http.write(request, turn).await?;
         match serde_json::from_slice::<Done>(&body) {
             Ok(done) if done.success => Ok(done),
             // It may have been done and said in a way that this client does not know.

@@ -38,7 +38,7 @@ fn wg_easy_sees_one_change_at_a_time() {
     let sim = with_clients(5);
     let mut server = Server::of(&sim).start();
     structured(&server.call("list_clients", json!({})));
-    let hold = sim.hold(Matcher::new("POST", "*").always());
+    let hold = sim.hold(Matcher::new("POST", "/api/client/*").always());
     let calls: Vec<_> = (1..=5)
         .map(|id| server.begin_call("disable_client", json!({"clientId": id})))
         .collect();
@@ -61,7 +61,7 @@ fn a_read_does_not_wait_for_a_change_nor_a_change_for_a_read() {
     let sim = with_clients(2);
     let mut server = Server::of(&sim).start();
     structured(&server.call("list_clients", json!({})));
-    let change = sim.hold(Matcher::new("POST", "*"));
+    let change = sim.hold(Matcher::new("POST", "/api/client/*"));
     let disabling = server.begin_call("disable_client", json!({"clientId": 1}));
     change.wait_arrived(1);
     structured(&server.call("get_client", json!({"clientId": 2})));

@@ -76,7 +76,7 @@ impl Probe {
             place: &place,
         };
         let id = &arguments["clientId"];
-        let prepare = || async {
+        let prepare = |_| async {
             // A read takes time, and other calls run meanwhile.
             tokio::time::sleep(Duration::from_millis(5)).await;
             let name = self.read()?;

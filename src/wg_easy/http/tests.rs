@@ -69,6 +69,10 @@ impl Fake {
 trait Shared: std::marker::Send + Sync + 'static {}
 impl<T: std::marker::Send + Sync + 'static> Shared for T {}
 
+async fn disable(api: &WgEasy, id: ClientId) -> Result<(), Error> {
+    api.disable(id, &api.turn().await?).await
+}
+
 async fn serve(
     mut stream: TcpStream,
     seen: Arc<Mutex<Vec<String>>>,
@@ -186,13 +190,17 @@ async fn each_endpoint_is_asked_in_its_own_way() {
     api.information().await.unwrap();
     api.general().await.unwrap();
     api.interface().await.unwrap();
-    assert_eq!(api.create("a", None, yes()).await.unwrap(), Some(id(7)));
+    let turn = api.turn().await.unwrap();
+    assert_eq!(
+        api.create("a", None, yes(), &turn).await.unwrap(),
+        Some(id(7))
+    );
     let body = serde_json::Map::from_iter([("name".to_owned(), "b".into())]);
-    api.update(id(2), body, yes()).await.unwrap();
-    api.enable(id(3), yes()).await.unwrap();
-    api.disable(id(4)).await.unwrap();
-    api.delete(id(5), yes()).await.unwrap();
-    api.one_time_link(id(6), yes()).await.unwrap();
+    api.update(id(2), body, yes(), &turn).await.unwrap();
+    api.enable(id(3), yes(), &turn).await.unwrap();
+    api.disable(id(4), &turn).await.unwrap();
+    api.delete(id(5), yes(), &turn).await.unwrap();
+    api.one_time_link(id(6), yes(), &turn).await.unwrap();
 
     let requests = fake.requests();
     let lines: Vec<&str> = requests.iter().map(|r| r.lines().next().unwrap()).collect();
@@ -234,6 +242,7 @@ async fn a_status_is_an_error_of_its_own() {
     .await;
     let api = fake.client(Limits::default());
     let mut causes = Vec::new();
+    // A 404 is about a client only in wg-easy's own words.
     for code in [302, 403, 404, 418, 422, 500, 503] {
         causes.push(api.client(id(code)).await.unwrap_err());
     }
@@ -242,7 +251,7 @@ async fn a_status_is_an_error_of_its_own() {
         matches!(&causes[..], [
             E::Redirect,
             E::Forbidden,
-            E::NotFound,
+            E::NoSuchPath,
             E::BadRequest { status: 418, .. },
             E::ExpiredClient,
             E::ServerError { status: 500, said },
@@ -348,7 +357,7 @@ async fn a_handshake_that_hangs_was_not_a_request() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
     let api = WgEasy::with_limits(&connection(&url), short()).unwrap();
-    let error = api.disable(id(1)).await.unwrap_err();
+    let error = disable(&api, id(1)).await.unwrap_err();
     assert!(matches!(
         error,
         Error::Timeout {
@@ -365,7 +374,7 @@ async fn nobody_there_is_told_apart_from_nobody_of_that_name() {
     let at = listener.local_addr().unwrap();
     drop(listener);
     let api = WgEasy::new(&connection(&format!("http://{at}/secret-path"))).unwrap();
-    let error = api.disable(id(1)).await.unwrap_err();
+    let error = disable(&api, id(1)).await.unwrap_err();
     assert!(matches!(
         error,
         Error::Connect {
@@ -407,7 +416,7 @@ async fn a_success_that_is_a_web_page_is_not_the_api() {
     assert_eq!(api.configuration(id(1)).await.unwrap_err(), Error::NotAnApi);
     assert_eq!(api.configuration(id(1)).await.unwrap_err(), Error::NotAnApi);
     assert_eq!(api.qrcode(id(1)).await.unwrap_err(), Error::NotAnApi);
-    let error = api.disable(id(1)).await.unwrap_err();
+    let error = disable(&api, id(1)).await.unwrap_err();
     assert!(error == Error::NotAnApi && error.may_have_been_applied());
 }
 
@@ -452,7 +461,7 @@ async fn a_write_is_never_sent_twice() {
     let fake = Fake::new(closing(|number| number != 1)).await;
     let api = fake.client(Limits::default());
     api.clients().await.unwrap();
-    let error = api.disable(id(1)).await.unwrap_err();
+    let error = disable(&api, id(1)).await.unwrap_err();
     assert!(matches!(error, Error::BrokenOff { .. }) && error.may_have_been_applied());
     assert_eq!(fake.requests().len(), 2);
 }
@@ -475,7 +484,7 @@ async fn twenty_parallel_calls_with_a_wrong_password_are_one_request() {
         calls.spawn(async move {
             match n % 2 {
                 0 => api.clients().await.map(drop),
-                _ => api.disable(id(n)).await,
+                _ => disable(&api, id(n)).await,
             }
         });
     }
@@ -534,7 +543,7 @@ async fn reads_go_four_at_a_time_and_writes_one_at_a_time() {
     for n in 1..=6 {
         let (reader, writer) = (api.clone(), api.clone());
         calls.spawn(async move { reader.clients().await.map(drop) });
-        calls.spawn(async move { writer.disable(id(n)).await });
+        calls.spawn(async move { disable(&writer, id(n)).await });
     }
     while fake.requests().len() < 6 {
         sleep(Duration::from_millis(10)).await;
@@ -552,7 +561,7 @@ async fn after_the_end_nothing_more_is_sent() {
     let api = fake.client(Limits::default());
     api.close();
     assert_eq!(api.clients().await.unwrap_err(), Error::Stopping);
-    assert_eq!(api.disable(id(1)).await.unwrap_err(), Error::Stopping);
+    assert_eq!(disable(&api, id(1)).await.unwrap_err(), Error::Stopping);
     assert_eq!(fake.connections(), 0);
 }
 

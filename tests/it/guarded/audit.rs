@@ -49,7 +49,12 @@ fn each_decision_is_one_line() {
         decisions.push(expected(tool, how, "approved", "failed"));
 
         case.yes(&open, 2).result();
-        decisions.push(expected(tool, how, "approved", "applied"));
+        let mut applied = expected(tool, how, "approved", "applied");
+        if tool == "create_client" {
+            // The call names no client, and now there is one.
+            applied.insert(1, format!("client={}", case.sim.client_count()));
+        }
+        decisions.push(applied);
         let lines = case.server.wait_for_audit(decisions.len());
         let (_, stderr) = case.server.finish();
         let lines: Vec<_> = lines.iter().map(|line| fields(line)).collect();
@@ -88,8 +93,9 @@ fn the_trail_is_kept_whatever_the_level_is_and_in_either_form() {
                 let mut line: Value = serde_json::from_str(line).unwrap();
                 let time = line["time"].take();
                 assert!(time.as_str().unwrap().parse::<jiff::Timestamp>().is_ok());
-                let client = match guarded.tool {
-                    "create_client" => Value::Null,
+                let client = match (guarded.tool, outcome) {
+                    ("create_client", "applied") => json!(sim.client_count()),
+                    ("create_client", _) => Value::Null,
                     _ => json!(2),
                 };
                 assert_eq!(

@@ -35,6 +35,10 @@ impl Says {
                 "The change was sent, and whether it is in place could not be determined.",
                 Self::Unknown,
             ),
+            (
+                "Whether the change comes into place could not be determined",
+                Self::Unknown,
+            ),
             ("Whether a link for client ", Self::Unknown),
         ];
         let mut says = beginnings

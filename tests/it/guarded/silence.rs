@@ -18,10 +18,9 @@ fn a_change_that_is_never_answered_is_read_back() {
                     let result = case.yes(&open, 2).result();
                     assert_eq!(case.is_in_place(2), applied, "{case:?}: {result}");
                     let audit = case.server.wait_for_audit(1);
-                    let outcome = match (applied, guarded.tool) {
-                        (true, _) => "outcome=applied",
-                        (false, "generate_one_time_link") => "outcome=unknown",
-                        (false, _) => "outcome=not-applied",
+                    let outcome = match applied {
+                        true => "outcome=applied",
+                        false => "outcome=unknown",
                     };
                     assert!(audit[0].ends_with(outcome), "{case:?}: {}", audit[0]);
                     if applied {
@@ -32,8 +31,7 @@ fn a_change_that_is_never_answered_is_read_back() {
                     let said = refusal(&result);
                     assert!(said.contains("did not answer in time"), "{said}");
                     // It has been taken and may still be carried out.
-                    let open = ["may still carry it out", "could not be determined"];
-                    assert!(open.iter().any(|open| said.contains(open)), "{said}");
+                    assert!(said.contains("could not be determined"), "{said}");
                 });
             }
         }
