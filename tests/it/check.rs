@@ -40,7 +40,12 @@ impl Checked {
         }
         let json: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(i32::from(json["ok"] != true)));
-        assert!(output.stderr.is_empty(), "{output:?}");
+        // That the password goes along with every request is said there, too.
+        let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+        assert!(
+            stderr.lines().all(|line| line.contains("login route")),
+            "{stderr}"
+        );
         Self { output, json }
     }
 

@@ -33,6 +33,7 @@ mod protocol;
 mod sandbox;
 mod schemas;
 mod secrets;
+mod security_md;
 mod startup;
 mod support;
 mod tools_list;

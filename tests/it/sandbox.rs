@@ -3,6 +3,7 @@
 //! Where the kernel lacks a protection, the tests say so by name and look that the program does, too.
 
 mod probe;
+mod resolver;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
