@@ -1,7 +1,6 @@
 //! One exchange with wg-easy: its limits in time and size, and what its failure means.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -18,48 +17,12 @@ use crate::config::{BaseUrl, Connection};
 
 mod cause;
 mod expect;
+mod limits;
 mod login;
 
 use cause::cause;
 pub(super) use expect::Expect;
-
-/// What an exchange may take. [`Default`] is what the product promises.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    /// To a connection: name resolution, TCP, TLS. It is part of `headers` and shorter, so that a
-    /// time-out tells whether the request can have been sent.
-    pub(super) connecting: Duration,
-    /// From the start to the response headers.
-    pub(super) headers: Duration,
-    /// From the start to the last byte of the body.
-    pub(super) exchange: Duration,
-    /// The most bytes of a success body.
-    pub(super) success_body: usize,
-    /// The bytes after which an error body is cut.
-    pub(super) error_body: usize,
-    /// How many reads are sent at a time.
-    pub(super) reads: usize,
-    /// How long an unused connection is kept. wg-easy closes it after five seconds; one that is given
-    /// up before that cannot be closed under a request.
-    pub(super) idle: Duration,
-    /// How long a refused login is remembered.
-    pub(super) refusal: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            connecting: Duration::from_secs(10),
-            headers: Duration::from_secs(15),
-            exchange: Duration::from_secs(60),
-            success_body: 8 << 20,
-            error_body: 64 << 10,
-            reads: 4,
-            idle: Duration::from_secs(4),
-            refusal: Duration::from_secs(10),
-        }
-    }
-}
+pub(super) use limits::Limits;
 
 /// Sends requests to one instance.
 pub(super) struct Http {

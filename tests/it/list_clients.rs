@@ -155,7 +155,7 @@ fn a_filter_is_a_literal_part_of_the_name_in_any_case() {
 #[test]
 fn wg_easy_is_not_asked_to_filter_or_sort() {
     let sim = with_clients(1);
-    let mut server = Server::of(&sim).start();
+    let mut server = Server::of(&sim).with("WG_EASY_AUTH", "basic").start();
     server.call(
         "list_clients",
         json!({"filter": "x", "sort": "desc", "offset": 1, "limit": 1}),

@@ -43,7 +43,10 @@ fn the_command_line_shows_nothing() {
 #[test]
 fn an_instance_that_repeats_the_login_is_not_repeated() {
     let sim = with_clients(1);
-    let mut server = Server::of(&sim).with("WG_EASY_LOG", "debug").start();
+    let mut server = Server::of(&sim)
+        .with("WG_EASY_LOG", "debug")
+        .with("WG_EASY_AUTH", "basic")
+        .start();
     let pair = STANDARD.encode(format!("{USERNAME}:{PASSWORD}"));
     for status in [400, 500] {
         for echo in [
