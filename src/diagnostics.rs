@@ -3,14 +3,25 @@
 //! Nothing else writes there. No logging framework is installed, so what libraries would log about
 //! the traffic that they carry (the protocol's payloads, headers, handshakes) goes nowhere; what is
 //! said is said by a call of a function of this file.
+//!
+//! While a session is served nobody waits for a line to be written: a thread of its own writes, and
+//! what a reader who has stopped reading leaves no room for is counted. A server that waited would hang,
+//! with everything that it has to do, on a pipe that nobody reads.
+
+mod queue;
 
 use std::io::Write;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::untrusted::clean;
+use queue::{Kind, Lost, Next, Queue};
+
+/// How long the last lines may take to be written once the program ends.
+const LAST_LINES: Duration = Duration::from_millis(200);
 
 /// How much is said, and in which form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -48,11 +59,45 @@ pub enum Format {
 
 static SETTINGS: OnceLock<LogSettings> = OnceLock::new();
 
+/// Where lines wait for the thread that writes; until it is started there is nothing here.
+static QUEUE: OnceLock<Arc<Queue>> = OnceLock::new();
+
 /// Sets level and format for the rest of the process. Before, and when never called, they are the
 /// defaults; a second call changes nothing.
 pub fn configure(settings: LogSettings) {
     // Being set already is the documented behaviour of a second call.
     let _ = SETTINGS.set(settings);
+}
+
+/// From here on lines are written by a thread, and whoever says something does not wait for that.
+/// Before, and where no thread can be had, they are written at once.
+///
+/// The thread is under whatever limits the process has by now, and would escape those it gets later.
+pub fn start_writer() {
+    let queue = Arc::new(Queue::default());
+    let written = queue.clone();
+    let thread = std::thread::Builder::new().name("diagnostics".to_owned());
+    if thread.spawn(move || write_from(&written)).is_ok() {
+        // A second writer, if there ever were one, would have nothing to write.
+        let _ = QUEUE.set(queue);
+    }
+}
+
+/// Waits for a short time until everything that was said is written. What is not, is lost when the
+/// program ends now.
+pub fn flush() {
+    if let Some(queue) = QUEUE.get() {
+        queue.flush(LAST_LINES);
+    }
+}
+
+/// Calls [`flush`] when it goes out of scope, in a panic too.
+pub struct Flush;
+
+impl Drop for Flush {
+    fn drop(&mut self) {
+        flush();
+    }
 }
 
 /// Says why the program cannot do what it was asked to.
@@ -135,7 +180,8 @@ pub enum Outcome {
 /// Records a decision. It is written whatever the level is: a level is about noise, and an audit
 /// trail with a part missing is none.
 pub fn audit(audit: &Audit) {
-    write(&audit_line(settings().format, Timestamp::now(), audit));
+    let line = audit_line(settings().format, Timestamp::now(), audit);
+    write(line, Kind::Audit);
 }
 
 /// From here on a panic says where it happened and not what it says: a panic's message may quote the
@@ -154,12 +200,8 @@ pub fn install_panic_hook() {
 
 /// Says a warning whatever the level is.
 pub fn warn_always(message: &str) {
-    write(&line(
-        settings().format,
-        Timestamp::now(),
-        Level::Warn,
-        message,
-    ));
+    let line = line(settings().format, Timestamp::now(), Level::Warn, message);
+    write(line, Kind::Message);
 }
 
 fn settings() -> LogSettings {
@@ -169,14 +211,44 @@ fn settings() -> LogSettings {
 fn say(level: Level, message: &str) {
     let settings = settings();
     if level <= settings.level {
-        write(&line(settings.format, Timestamp::now(), level, message));
+        let line = line(settings.format, Timestamp::now(), level, message);
+        write(line, Kind::Message);
+    }
+}
+
+fn write(line: String, kind: Kind) {
+    match QUEUE.get() {
+        Some(queue) => queue.push(line, kind),
+        None => write_now(&line),
     }
 }
 
 /// One write a line, so that lines of several threads do not mix. When nobody listens any more,
 /// there is nobody to tell.
-fn write(line: &str) {
+fn write_now(line: &str) {
     let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+fn write_from(queue: &Queue) {
+    loop {
+        match queue.next() {
+            Next::Line(line) => write_now(&line),
+            Next::Lost(lost) => {
+                let (format, now) = (settings().format, Timestamp::now());
+                write_now(&line(format, now, Level::Warn, &lost.to_string()));
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Lost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { lines, audit } = self;
+        write!(
+            f,
+            "here {lines} lines are missing, {audit} of them audit lines: stderr was not read for too long"
+        )
+    }
 }
 
 fn line(format: Format, time: Timestamp, level: Level, message: &str) -> String {

@@ -16,6 +16,7 @@ fn main() -> ExitCode {
     // First of all, also on the paths that end at once: from here on the process shows no secret.
     let environment = Environment::take();
     diagnostics::install_panic_hook();
+    let _last_lines = diagnostics::Flush;
     match Command::parse(std::env::args_os().skip(1)) {
         Ok(Command::Version) => print(&command_line::version()),
         Ok(Command::Help) => print(&command_line::help()),
@@ -78,6 +79,7 @@ fn protect(plan: &Plan) {
     reason = "returning from main waits for nothing either, but says less"
 )]
 fn end() -> ExitCode {
+    diagnostics::flush();
     std::process::exit(0)
 }
 

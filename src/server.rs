@@ -38,6 +38,9 @@ const REVISIONS: &[ProtocolVersion] = &[
 /// The server of one session.
 pub struct Server {
     tools: Vec<&'static Tool>,
+    /// What `tools/list` answers. It is built once and its schemas are shared, so that answers that wait
+    /// to be written hold little.
+    definitions: Vec<rmcp::model::Tool>,
     backend: Backend,
     gate: Gate,
     in_progress: Arc<Semaphore>,
@@ -83,12 +86,14 @@ impl Server {
             (true, true) => Mode::DialogOnly,
             (true, false) => Mode::Dialog,
         };
+        let tools: Vec<_> = tools
+            .iter()
+            .copied()
+            .filter(|tool| config.tools.contains(&tool.name))
+            .collect();
         Ok(Self {
-            tools: tools
-                .iter()
-                .copied()
-                .filter(|tool| config.tools.contains(&tool.name))
-                .collect(),
+            definitions: tools.iter().map(|tool| tool.definition()).collect(),
+            tools,
             backend,
             gate: Gate::new(mode).map_err(|_| Unready::NoRandomness)?,
             in_progress: Arc::new(Semaphore::new(IN_PROGRESS)),
@@ -346,9 +351,8 @@ impl ServerHandler for Server {
                 None,
             ));
         }
-        let tools = self.tools.iter().map(|tool| tool.definition()).collect();
         // Private: which tools there are depends on how this server was started.
-        Ok(ListToolsResult::with_all_items(tools)
+        Ok(ListToolsResult::with_all_items(self.definitions.clone())
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Private))
     }

@@ -9,8 +9,8 @@ use rmcp::ServiceExt as _;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
-use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+use tokio::io::{Interest, Ready};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -18,6 +18,10 @@ use tokio_util::task::TaskTracker;
 /// How long the answers that are ready may take to be written once the session ends. With what comes
 /// before and after, the process is gone within two seconds.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// How long after its other end was closed stdin is still read. What it holds by then is read in far
+/// less, unless the client does not read its answers either.
+const LAST_INPUT: Duration = Duration::from_millis(500);
 
 /// How long a change that has been sent may take to be answered: the time of a whole exchange and some.
 /// It is not read back any more; what became of one that ends in an error is then not known.
@@ -75,6 +79,14 @@ pub async fn run(prepared: Prepared) -> Result<(), Failed> {
             ending.cancel();
         });
     }
+    if let Ok(closed) = stdin_closed() {
+        let ending = ending.clone();
+        tokio::spawn(async move {
+            closed.await;
+            tokio::time::sleep(LAST_INPUT).await;
+            ending.cancel();
+        });
+    }
 
     let stdio = Stdio::new(tokio::io::stdin(), tokio::io::stdout(), ending.clone());
     let serving = CancellationToken::new();
@@ -121,24 +133,41 @@ fn end_on_signal(
 
 /// Ends when nobody can read stdout any more. An error where that cannot be told, as for a file.
 fn stdout_closed() -> io::Result<impl Future<Output = ()> + Send + 'static> {
-    let stdout: OwnedFd = io::stdout().as_fd().try_clone_to_owned()?;
+    let stdout = io::stdout().as_fd().try_clone_to_owned()?;
     let watched = Interest::ERROR.add(Interest::WRITABLE);
+    reached(stdout, watched, |ready: Ready| {
+        ready.is_error() || ready.is_write_closed()
+    })
+}
+
+/// Ends when nobody can write to stdin any more, which reading it shows only when all that was written
+/// has been read. An error where that cannot be told, as for a file.
+fn stdin_closed() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+    let stdin = io::stdin().as_fd().try_clone_to_owned()?;
+    reached(stdin, Interest::READABLE, Ready::is_read_closed)
+}
+
+/// Ends when a descriptor is in a state that `is_it` knows.
+fn reached(
+    descriptor: OwnedFd,
+    watched: Interest,
+    is_it: fn(Ready) -> bool,
+) -> io::Result<impl Future<Output = ()> + Send + 'static> {
     #[expect(
         deprecated,
         reason = "unsound for a type whose descriptor may change, which that of an OwnedFd does not; the \
                   replacement is unsafe"
     )]
-    let stdout = AsyncFd::with_interest(stdout, watched)?;
+    let descriptor = AsyncFd::with_interest(descriptor, watched)?;
     Ok(async move {
         loop {
-            let Ok(mut ready) = stdout.ready(watched).await else {
+            let Ok(mut ready) = descriptor.ready(watched).await else {
                 return;
             };
-            let state = ready.ready();
-            if state.is_error() || state.is_write_closed() {
+            if is_it(ready.ready()) {
                 return;
             }
-            // Writable it is most of the time; what is waited for is the next event.
+            // Readable or writable it is most of the time; what is waited for is the next event.
             ready.clear_ready();
         }
     })
@@ -162,6 +191,7 @@ impl std::fmt::Display for Failed {
 
 /// Runs [`run`] on a runtime of one thread.
 pub fn block_on(prepared: Prepared) -> Result<(), Failed> {
+    diagnostics::start_writer();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -5,7 +5,10 @@
 //! answer; and what would end a session before it began (a notification as the first line) goes no
 //! further.
 
+mod outbox;
+
 use crate::untrusted::json;
+use outbox::Outbox;
 use rmcp::RoleServer;
 use rmcp::model::{ClientNotification, ErrorCode, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -14,17 +17,11 @@ use std::collections::HashSet;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::sync::{Mutex, Notify};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader};
 use tokio_util::sync::CancellationToken;
 
 /// The longest line that is read: 1 MiB. A call of these tools needs a few hundred bytes.
 pub const MAX_LINE: usize = 1 << 20;
-
-/// How many messages may wait to be written before no more are read: a client that asks and does not
-/// read gets back-pressure, not this process's memory.
-const MAX_UNSENT: usize = 256;
 
 /// The methods of a request that this server may know. A request of one that does not parse has bad
 /// parameters; any other has an unknown method.
@@ -61,12 +58,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Stdio<R, W> {
                 line: Vec::new(),
                 discarding: false,
             },
-            out: Arc::new(Outbox {
-                writer: Mutex::new(Some(output)),
-                unsent: AtomicUsize::new(0),
-                sent: Notify::new(),
-                ended: ended.clone(),
-            }),
+            out: Outbox::new(output, ended.clone()),
             refusing: None,
             ended,
             begun: false,
@@ -118,20 +110,29 @@ where
             _ => {}
         }
         // Counted when it is queued, not when its turn comes.
-        let place = Outbox::enter(&self.out);
+        let line = serde_json::to_vec(&message)
+            .map(|line| (Outbox::enter(&self.out, line.len()), line))
+            .map_err(io::Error::other);
         async move {
-            let line = serde_json::to_vec(&message).map_err(io::Error::other)?;
+            let (place, line) = line?;
             place.write(line).await
         }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        // rmcp starts a task for every message, and takes what a task answers from a short queue in
+        // the loop that calls this. That loop goes on with whichever of the two is ready, so that a
+        // client which never pauses would have it start tasks faster than it lets them end, those
+        // of cancelled requests among them, which nothing here counts. Not being ready at first lets
+        // each task run and every answer be taken before the next message.
+        tokio::task::yield_now().await;
         loop {
             if let Some(refusing) = &mut self.refusing {
                 refusing.await;
                 self.refusing = None;
             }
-            self.out.drained().await;
+            // What answers a request drops this future first, so `open` cannot change meanwhile.
+            self.out.room_beside(self.open.len()).await;
             let line = match self.lines.next().await {
                 Read::Line => std::mem::take(&mut self.lines.line),
                 Read::TooLong => {
@@ -166,7 +167,7 @@ where
     }
 
     async fn close(&mut self) -> Result<(), io::Error> {
-        self.out.writer.lock().await.take();
+        self.out.close().await;
         Ok(())
     }
 }
@@ -221,76 +222,6 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// What goes out, and how much of it waits.
-struct Outbox<W> {
-    writer: Mutex<Option<W>>,
-    unsent: AtomicUsize,
-    sent: Notify,
-    ended: CancellationToken,
-}
-
-/// A message's place in the outbox.
-struct Place<W>(Arc<Outbox<W>>);
-
-impl<W> Outbox<W> {
-    fn enter(outbox: &Arc<Self>) -> Place<W> {
-        outbox.unsent.fetch_add(1, Ordering::Relaxed);
-        Place(outbox.clone())
-    }
-
-    /// Waits until there is room for the answer to one more message.
-    async fn drained(&self) {
-        loop {
-            let sent = self.sent.notified();
-            if self.unsent.load(Ordering::Relaxed) < MAX_UNSENT {
-                return;
-            }
-            tokio::select! {
-                () = sent => {}
-                () = self.ended.cancelled() => return,
-            }
-        }
-    }
-}
-
-impl<W: AsyncWrite + Unpin> Place<W> {
-    async fn write(self, mut line: Vec<u8>) -> Result<(), io::Error> {
-        line.push(b'\n');
-        let mut writer = self.0.writer.lock().await;
-        let Some(output) = writer.as_mut() else {
-            return Err(io::ErrorKind::NotConnected.into());
-        };
-        let written = async {
-            output.write_all(&line).await?;
-            output.flush().await
-        };
-        // When the session ends, a reader that has stopped reading must not hold up the end.
-        let written = tokio::select! {
-            biased;
-            written = written => written,
-            () = stalled(&self.0.ended) => Err(io::ErrorKind::TimedOut.into()),
-        };
-        if written.is_err() {
-            writer.take();
-            self.0.ended.cancel();
-        }
-        written
-    }
-}
-
-/// Half a second after the end of the session.
-async fn stalled(ended: &CancellationToken) {
-    ended.cancelled().await;
-    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
-}
-
-impl<W> Drop for Place<W> {
-    fn drop(&mut self) {
-        self.0.unsent.fetch_sub(1, Ordering::Relaxed);
-        self.0.sent.notify_waiters();
-    }
-}
-
 /// The answer to a line that is not handed on.
 struct Refusal(Vec<u8>);
 
@@ -308,7 +239,7 @@ impl Refusal {
         self,
         out: &Arc<Outbox<W>>,
     ) -> impl Future<Output = ()> + use<W> {
-        let place = Outbox::enter(out);
+        let place = Outbox::enter(out, self.0.len());
         async move {
             // A failed write ends the session by itself.
             let _ = place.write(self.0).await;
@@ -391,6 +322,7 @@ fn parse(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Option<Refusal>> {
 
 #[cfg(test)]
 mod tests {
+    use super::outbox::{MAX_UNDER_WAY, UNSENT_PART};
     use super::*;
     use proptest::prelude::*;
 
@@ -534,6 +466,53 @@ mod tests {
             )));
         }
         assert_eq!(received, 256);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn long_answers_that_are_not_read_leave_room_for_fewer() {
+        let input: String = (1..=1000)
+            .map(|id| {
+                format!(
+                    "{{\"jsonrpc\":\"2.0\",\"id\":\"{}{id}\",\"method\":\"ping\"}}\n",
+                    "x".repeat(UNSENT_PART)
+                )
+            })
+            .collect();
+        let (_unread, output) = tokio::io::duplex(16);
+        let mut stdio = Stdio::new(input.as_bytes(), output, CancellationToken::new());
+        let mut unsent = Vec::new();
+        let limit = std::time::Duration::from_secs(1);
+        while let Ok(Some(JsonRpcMessage::Request(request))) =
+            tokio::time::timeout(limit, stdio.receive()).await
+        {
+            unsent.push(stdio.send(JsonRpcMessage::response(
+                rmcp::model::ServerResult::empty(()),
+                request.id,
+            )));
+        }
+        assert_eq!(unsent.len(), 128);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_that_are_not_answered_stop_the_reading_until_one_is() {
+        let input: String = (1..=1000)
+            .map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n"))
+            .collect();
+        let mut stdio = Stdio::new(
+            input.as_bytes(),
+            tokio::io::sink(),
+            CancellationToken::new(),
+        );
+        let limit = std::time::Duration::from_secs(1);
+        for _ in 0..MAX_UNDER_WAY {
+            let received = tokio::time::timeout(limit, stdio.receive()).await;
+            assert!(received.unwrap().is_some());
+        }
+        assert!(tokio::time::timeout(limit, stdio.receive()).await.is_err());
+        let answer =
+            JsonRpcMessage::response(rmcp::model::ServerResult::empty(()), RequestId::Number(7));
+        stdio.send(answer).await.unwrap();
+        assert!(stdio.receive().await.is_some());
     }
 
     proptest! {

@@ -223,6 +223,38 @@ fn a_client_that_stopped_reading_does_not_hold_up_the_end() {
 }
 
 #[test]
+fn a_server_ends_with_more_input_than_it_has_room_for() {
+    for end in End::ALL {
+        let mut server = Server::unconfigured().read_on_demand().start();
+        // More than may be under way, and no more than a pipe holds.
+        for _ in 0..300 {
+            server.request("tools/list", json!({}));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        end.bring_to(&mut server);
+        assert_ends(&mut server, &format!("{end:?}"));
+    }
+}
+
+#[test]
+fn a_server_whose_stderr_nobody_reads_ends() {
+    for end in End::ALL {
+        let sim = with_clients(1);
+        let mut server = of(&sim, Era::V2026_07_28)
+            .with("WG_EASY_REQUIRE_DIALOG", "1")
+            .with("WG_EASY_LOG_FORMAT", "json")
+            .stderr_unread()
+            .start();
+        // Each refusal is a line; together they are more than a pipe holds.
+        for _ in 0..600 {
+            refusal(&server.call("delete_client", json!({"clientId": 1})));
+        }
+        end.bring_to(&mut server);
+        assert_eq!(server.expect_exit(SOON).code(), Some(0), "{end:?}");
+    }
+}
+
+#[test]
 fn what_was_asked_before_the_end_of_input_is_answered() {
     // As `printf '…' | wg-easy-mcp` does it.
     in_each_era(|era| {

@@ -5,6 +5,9 @@ use serde_json::json;
 use std::time::Duration;
 use wg_easy_sim::Matcher;
 
+/// More memory than a server needs, in KiB.
+const LITTLE: u64 = 64 << 10;
+
 /// Time enough for what must not happen to happen, if it were to.
 const A_WHILE: Duration = Duration::from_millis(150);
 
@@ -124,27 +127,91 @@ fn a_client_that_asks_and_does_not_read_is_not_read_either_until_it_does() {
     let lines: String = (0..20_000)
         .map(|_| server.request_line("ping", json!({"_meta": {"x": "y".repeat(50)}})) + "\n")
         .collect();
-    std::thread::scope(|scope| {
-        let (mut writer, server) = server.split();
-        scope.spawn(move || {
-            use std::io::Write as _;
-            writer.write_all(lines.as_bytes()).unwrap();
-        });
+    while_sending(&mut server, lines, |server| {
         std::thread::sleep(A_WHILE);
-        let memory = resident(server.pid());
-        assert!(memory < 64 << 10, "{memory} KiB");
+        let memory = server.memory("VmRSS");
+        assert!(memory < LITTLE, "{memory} KiB");
         for _ in 0..20_000 {
             assert!(!is_error(&server.next_message()));
         }
     });
 }
 
-/// The resident memory of a process in KiB.
-fn resident(pid: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmRSS:"))
-        .unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+/// Sends all at once, and does something meanwhile. The input ends after both.
+fn while_sending(server: &mut Server, lines: String, meanwhile: impl FnOnce(&mut Server)) {
+    std::thread::scope(|scope| {
+        let (mut writer, server) = server.split();
+        let sending = scope.spawn(move || {
+            use std::io::Write as _;
+            writer.write_all(lines.as_bytes()).unwrap();
+            writer
+        });
+        meanwhile(server);
+        drop(sending.join());
+    });
+}
+
+#[test]
+fn a_flood_of_requests_that_are_answered_at_once_takes_little_memory() {
+    for method in ["tools/list", "ping"] {
+        let mut server = Server::unconfigured().start();
+        let lines: String = (0..4000)
+            .map(|_| server.request_line(method, json!({})) + "\n")
+            .collect();
+        while_sending(&mut server, lines, |server| {
+            for _ in 0..4000 {
+                assert!(!is_error(&server.next_message()));
+            }
+            let memory = server.memory("VmHWM");
+            assert!(memory < LITTLE, "{method}: {memory} KiB");
+        });
+    }
+}
+
+#[test]
+fn a_flood_of_calls_that_are_withdrawn_takes_little_memory() {
+    let mut server = Server::unconfigured().start();
+    let mut lines = String::new();
+    let params = json!({"name": "list_clients", "arguments": {}});
+    for id in 1..=20_000 {
+        lines += &(server.request_line("tools/call", params.clone()) + "\n");
+        let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+        lines += &format!("{cancelled}\n");
+    }
+    lines += &(server.request_line("ping", json!({})) + "\n");
+    while_sending(&mut server, lines, |server| {
+        server.answer_to(20_001);
+        let memory = server.memory("VmHWM");
+        assert!(memory < LITTLE, "{memory} KiB");
+    });
+}
+
+#[test]
+fn a_server_whose_stderr_nobody_reads_goes_on_and_says_later_what_is_missing() {
+    let sim = with_clients(1);
+    let mut server = Server::of(&sim)
+        .with("WG_EASY_REQUIRE_DIALOG", "1")
+        .stderr_unread()
+        .start();
+    // Each refusal is a line; together they are more than a pipe and the queue before it hold.
+    for _ in 0..70 {
+        let calls: Vec<_> = (0..50)
+            .map(|_| server.begin_call("delete_client", json!({"clientId": 1})))
+            .collect();
+        for call in calls {
+            refusal(&server.finish_call(call, "delete_client"));
+        }
+    }
+    let memory = server.memory("VmHWM");
+    assert!(memory < LITTLE, "{memory} KiB");
+    server.read_stderr();
+    let said = server.wait_for_stderr("lines are missing");
+    let before = server.wait_for_audit(1).len();
+    refusal(&server.call("delete_client", json!({"clientId": 1})));
+    server.wait_for_audit(before + 1);
+    let (_, after) = said.split_once("warning: here ").unwrap();
+    let missing: usize = after.split(' ').next().unwrap().parse().unwrap();
+    let (_, stderr) = server.finish();
+    let written = stderr.lines().filter(|line| line.contains("audit: "));
+    assert_eq!(written.count() + missing, 70 * 50 + 1, "{after}");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 
@@ -95,14 +95,20 @@ pub fn message(line: &str) -> Value {
 /// The text on stderr.
 pub struct Diagnostics {
     text: Arc<(Mutex<String>, Condvar)>,
+    /// Holds back the reading while it is there.
+    unread: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Diagnostics {
-    pub fn of(stderr: impl Read + Send + 'static) -> Self {
+    /// Reads lines as they come, or, when `unread`, none before [`Diagnostics::read`].
+    pub fn of(stderr: impl Read + Send + 'static, unread: bool) -> Self {
         let text = Arc::new((Mutex::new(String::new()), Condvar::new()));
         let collected = Arc::clone(&text);
+        let (sender, held_back) = channel::<()>();
         let thread = std::thread::spawn(move || {
+            // Nothing is ever sent: what ends this is that the sender is dropped.
+            let _ = held_back.recv();
             let mut stderr = BufReader::new(stderr);
             loop {
                 let mut line = Vec::new();
@@ -119,8 +125,14 @@ impl Diagnostics {
         });
         Self {
             text,
+            unread: unread.then_some(sender),
             thread: Some(thread),
         }
+    }
+
+    /// Begins to read where that was held back.
+    pub fn read(&mut self) {
+        self.unread = None;
     }
 
     /// What has been said so far.
@@ -146,6 +158,7 @@ impl Diagnostics {
 
     /// Everything, once the server has ended.
     pub fn all(&mut self) -> String {
+        self.read();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -20,6 +20,7 @@ pub struct Builder {
     capabilities: Capabilities,
     handshake: bool,
     on_demand: bool,
+    stderr_unread: bool,
 }
 
 impl Builder {
@@ -54,6 +55,12 @@ impl Builder {
         self
     }
 
+    /// Reads nothing of stderr before [`Server::read_stderr`].
+    pub fn stderr_unread(mut self) -> Self {
+        self.stderr_unread = true;
+        self
+    }
+
     /// Starts the program, and begins a session where the revision has a beginning.
     pub fn start(self) -> Server {
         let mut child = Command::new(env!("CARGO_BIN_EXE_wg-easy-mcp"))
@@ -67,7 +74,7 @@ impl Builder {
         let mut server = Server {
             stdin: child.stdin.take(),
             messages: Messages::of(child.stdout.take().unwrap(), self.on_demand),
-            diagnostics: Diagnostics::of(child.stderr.take().unwrap()),
+            diagnostics: Diagnostics::of(child.stderr.take().unwrap(), self.stderr_unread),
             child,
             aside: VecDeque::new(),
             last_id: 0,
@@ -110,6 +117,7 @@ impl Server {
             capabilities: Capabilities::None,
             handshake: true,
             on_demand: false,
+            stderr_unread: false,
         }
     }
 
@@ -262,6 +270,11 @@ impl Server {
         self.diagnostics.so_far()
     }
 
+    /// Begins to read stderr; only with [`Builder::stderr_unread`].
+    pub fn read_stderr(&mut self) {
+        self.diagnostics.read();
+    }
+
     /// Waits until something has been said on stderr.
     pub fn wait_for_stderr(&self, part: &str) -> String {
         self.diagnostics.wait_for(part)
@@ -288,6 +301,14 @@ impl Server {
 impl Server {
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// A figure of the process's memory in KiB: `VmRSS` for now, `VmHWM` for the most there ever was.
+    pub fn memory(&self, figure: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
+        let line = status.lines().find(|line| line.starts_with(figure));
+        let number = line.unwrap().split_whitespace().nth(1);
+        number.unwrap().parse().unwrap()
     }
 
     /// Sends a signal by its short name, such as `TERM`.
