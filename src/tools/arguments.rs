@@ -118,7 +118,7 @@ impl Arguments {
     }
 }
 
-/// Names in one sentence, the first [`MAX_NAMED`] of them; the others are counted.
+/// Names in one sentence, the first twenty of them; the others are counted.
 pub fn listed(names: &[String]) -> String {
     match names.split_at_checked(MAX_NAMED) {
         Some((first, others)) if !others.is_empty() => {
