@@ -107,25 +107,42 @@ class Comparison(unittest.TestCase):
 class Release(unittest.TestCase):
     release = script("release-check")
 
-    def run_check(self, tag):
-        return subprocess.run([ROOT / "scripts/release-check", tag], capture_output=True, text=True)
-
-    def version(self):
-        return re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.root = pathlib.Path(directory.name)
+        for part in ("sbom", "policy"):
+            shutil.copytree(ROOT / part, self.root / part)
+        shutil.copy(ROOT / "Cargo.toml", self.root)
+        self.version = re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+        (self.root / "CHANGELOG.md").write_text(f"# Changelog\n\n## [{self.version}] - 2026-12-01\n")
+        (self.root / "server.json").write_text(json.dumps({"version": self.version, "packages": [
+            {"identifier": f"{self.release.IMAGE}:{self.version}"}]}))
 
     def test_the_tag_of_this_version_is_accepted(self):
-        done = self.run_check("v" + self.version())
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIsNone(self.release.refusal("v" + self.version, self.root))
 
     def test_any_other_tag_is_refused(self):
-        for tag in ("v999.0.0", self.version(), f"v{self.version()}-rc1", "main", "", f"v{self.version()}\n"):
-            self.assertEqual(self.run_check(tag).returncode, 1, tag)
+        for tag in ("v999.0.0", self.version, f"v{self.version}-rc1", "main", "", f"v{self.version}\n"):
+            self.assertIsNotNone(self.release.refusal(tag, self.root), tag)
+            done = subprocess.run([ROOT / "scripts/release-check", tag], capture_output=True)
+            self.assertEqual(done.returncode, 1, tag)
 
-    def test_every_place_that_names_a_version_is_looked_at(self):
-        places = [place for place, _ in self.release.versions(ROOT)]
-        for place in ("Cargo.toml", "sbom/amd64.cdx.json", "sbom/arm64.spdx.json", "policy/kubernetes/pod.yaml",
-                      "policy/kubernetes/clients.json", "policy/toolhive/mcpserver.yaml"):
-            self.assertIn(place, places)
+    def test_one_place_that_is_behind_is_enough(self):
+        for name in ("Cargo.toml", "CHANGELOG.md", "server.json", "sbom/amd64.cdx.json", "sbom/arm64.spdx.json",
+                     "policy/kubernetes/pod.yaml", "policy/kubernetes/clients.json", "policy/toolhive/mcpserver.yaml"):
+            with self.subTest(name):
+                path = self.root / name
+                before = path.read_text()
+                path.write_text(before.replace(self.version, "999.0.0", 1) if "json" not in name
+                                else before.replace(self.version, "999.0.0"))
+                self.assertIn(name, self.release.refusal("v" + self.version, self.root) or "")
+                path.write_text(before)
+
+    def test_this_tree_is_of_one_version(self):
+        # The list of changes gets its version on the day of the release.
+        others = {place for place, version in self.release.versions(ROOT) if version != self.version}
+        self.assertLessEqual(others, {"CHANGELOG.md"})
 
     def test_what_is_released_beside_the_image(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -159,6 +176,27 @@ class Names(unittest.TestCase):
         version = re.search(r'channel = "(.*)"', toolchain)[1]
         self.assertRegex(base, rf"^docker\.io/library/rust:{re.escape(version)}-alpine[0-9.]+@sha256:[0-9a-f]{{64}}$")
         self.assertIn(f"ENV RUSTUP_TOOLCHAIN={version}\n", containerfile)
+
+    def test_the_build_is_given_what_it_needs_and_nothing_else(self):
+        patterns = [line for line in (ROOT / "Containerfile.dockerignore").read_text().splitlines()
+                    if line and not line.startswith("#")]
+        self.assertEqual(patterns[0], "*")
+        given = set()
+        for pattern in patterns[1:]:
+            self.assertTrue(pattern.startswith("!"), pattern)
+            for path in ROOT.glob(pattern[1:]):
+                given |= {file for file in path.rglob("*") if file.is_file()} if path.is_dir() else {path}
+        names = {str(path.relative_to(ROOT)) for path in given}
+        for absent in (".git", "target", "policy", "sbom", "docs", ".github"):
+            self.assertFalse(any(name == absent or name.startswith(absent + "/") for name in names), absent)
+        with tempfile.TemporaryDirectory() as directory:
+            for name in names:
+                pathlib.Path(directory, name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / name, pathlib.Path(directory, name))
+            command = ["cargo", "metadata", "--locked", "--offline", "--format-version", "1"]
+            environment = {key: value for key, value in os.environ.items() if key != "RUSTUP_TOOLCHAIN"}
+            done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
 
 
 if __name__ == "__main__":
