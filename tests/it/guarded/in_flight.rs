@@ -162,3 +162,29 @@ fn a_later_call_is_answered_while_a_change_is_held() {
         assert_eq!(listed["isError"], false);
     });
 }
+
+#[test]
+fn an_approved_rename_does_not_undo_a_disabling_that_was_under_way() {
+    let sim = crate::support::with_clients(1);
+    let mut server = crate::support::Server::of(&sim)
+        .capabilities(crate::support::Capabilities::Form)
+        .start();
+    let rename = json!({"clientId": 1, "name": "renamed"});
+    let question = server.question("update_client", rename);
+    let hold = sim.hold(wg_easy_sim::Matcher::new("POST", "/api/client/1/disable"));
+    let disabling = server.begin_call("disable_client", json!({"clientId": 1}));
+    hold.wait_arrived(1);
+    // The yes comes while the disabling is under way. Whatever is read for it then says enabled, and a
+    // client is sent back as a whole.
+    let release = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        hold.release();
+    });
+    let renamed = server.answer(&question, Answer::Yes).result();
+    release.join().unwrap();
+    super::assert_success(&renamed);
+    super::assert_success(&server.finish_call(disabling, "disable_client"));
+    let client = sim.client(1).unwrap();
+    assert_eq!(client.name, "renamed");
+    assert!(!client.enabled);
+}
