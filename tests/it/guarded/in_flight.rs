@@ -177,7 +177,7 @@ fn an_approved_rename_does_not_undo_a_disabling_that_was_under_way() {
     // The yes comes while the disabling is under way. Whatever is read for it then says enabled, and a
     // client is sent back as a whole.
     let release = std::thread::spawn(move || {
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        std::thread::sleep(Duration::from_millis(300));
         hold.release();
     });
     let renamed = server.answer(&question, Answer::Yes).result();
