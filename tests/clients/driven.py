@@ -57,7 +57,10 @@ class Driven:
     def _command(self, command):
         self.process.stdin.write(json.dumps(command) + "\n")
         self.process.stdin.flush()
-        line = self._answers.get(timeout=PATIENCE)
+        try:
+            line = self._answers.get(timeout=PATIENCE)
+        except queue.Empty:
+            raise AssertionError(f"{command['do']} took too long; on stderr:\n{self.said}") from None
         if line is None:
             self._readers[1].join(PATIENCE)
             raise AssertionError(f"the client is gone; on stderr:\n{self.said}")
