@@ -148,7 +148,7 @@ def no(start, wg_easy):
 
 
 def cancel(start, wg_easy):
-    """A call that is cancelled while a person thinks takes its question back and changes nothing; the session goes on."""
+    """A call that is cancelled while a person thinks takes its question back; nothing changes, the session goes on."""
     with start(form=True) as client:
         before = locked_out(client, wg_easy)
         is_question(client.ask("delete_client", {"clientId": 3}), "delete_client")
