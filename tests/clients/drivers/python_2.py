@@ -34,7 +34,8 @@ async def connect(command, environment, revision, person):
         action, content = await person.reads(question["message"], question["requestedSchema"])
         return ElicitResult(action=action, content=content)
 
-    mode = "legacy" if revision < "2026" else revision
+    # A client that may choose finds the newest revision by itself.
+    mode = "legacy" if revision < "2026" else "auto"
     server = StdioServerParameters(command=command, env=environment)
     async with Client(server, mode=mode, elicitation_callback=dialog if person else None) as client:
         yield Driven(client)

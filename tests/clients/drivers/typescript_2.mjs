@@ -8,7 +8,8 @@ await serve(async (server, revision, form, person) => {
     { name: "typescript-2", version: "0" },
     {
       capabilities: form ? { elicitation: { form: {} } } : {},
-      versionNegotiation: { mode: revision < "2026" ? "legacy" : { pin: revision } },
+      // A client that may choose finds the newest revision by itself.
+      versionNegotiation: { mode: revision < "2026" ? "legacy" : "auto" },
     },
   );
   if (form) {
