@@ -30,7 +30,11 @@ class Driven:
         for reader in self._readers:
             reader.start()
         hello = {"do": "connect", "command": server, "environment": environment, "revision": revision, "form": form}
-        self.revision = self._command(hello)["revision"]
+        try:
+            self.revision = self._command(hello)["revision"]
+        except Exception:
+            self.__exit__()
+            raise
 
     def __enter__(self):
         return self

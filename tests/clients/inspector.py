@@ -69,8 +69,13 @@ class McpDo(CommandLine):
         self.environment["MCP_INSPECTOR_DAEMON_DIR"] = self.home.name
         self.environment["MCP_INSPECTOR_DAEMON_TOKEN"] = secrets.token_hex()
         variables = [part for variable in environment.items() for part in ("-e", "=".join(variable))]
-        made = self.run("connect", "--era", self.era, "--elicit", "form" if form else "off", *variables, "--", server)
-        assert made["protocolEra"] == self.era, made
+        try:
+            elicit = "form" if form else "off"
+            made = self.run("connect", "--era", self.era, "--elicit", elicit, *variables, "--", server)
+            assert made["protocolEra"] == self.era, made
+        except Exception:
+            self.__exit__()
+            raise
 
     def __exit__(self, *_):
         self.run("daemon", "stop")
