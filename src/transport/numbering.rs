@@ -1,7 +1,7 @@
 //! The ids of the server's own requests, as the client sees them.
 //!
-//! rmcp counts them from 0. The TypeScript SDK up to 1.x takes an id of 0 for none when a request is taken
-//! back, and would leave a session's first question on the screen. So outside they count from 1.
+//! rmcp counts them from 0. Version 1 of the TypeScript SDK takes an id of 0 for none when a request is
+//! taken back, and would leave a session's first question on the screen. So outside they count from 1.
 
 use rmcp::RoleServer;
 use rmcp::model::{JsonRpcMessage, RequestId, ServerNotification};
@@ -35,7 +35,7 @@ pub(super) fn inward(message: &mut RxJsonRpcMessage<RoleServer>) {
     }
 }
 
-/// What is no number, or none that was given out, stays what it is and belongs to no request.
+/// An id that was never given out becomes none that was.
 fn shift(id: &mut RequestId, by: i64) {
     let number = match id {
         RequestId::Number(number) => Some(*number),
