@@ -6,6 +6,11 @@ use std::fmt::{self, Write};
 
 use crate::config::VARIABLES;
 
+/// What a person needs to hear who starts the server by hand and sees nothing happen.
+pub const AT_A_TERMINAL: &str = "waiting for an MCP client, which starts this program by itself and is not \
+     a terminal. wg-easy-mcp check says whether the set-up works, wg-easy-mcp --help how to configure it; \
+     Ctrl-D ends this.";
+
 /// What the program was started to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {

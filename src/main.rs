@@ -55,6 +55,9 @@ fn serve(config: Config) -> ExitCode {
     drop(config);
     let session = prepared.and_then(|prepared| {
         // The files have been read; the client has not.
+        if std::io::stdin().is_terminal() {
+            diagnostics::info(command_line::AT_A_TERMINAL);
+        }
         protect(&plan);
         session::block_on(prepared)
     });

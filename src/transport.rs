@@ -5,6 +5,7 @@
 //! answer; and what would end a session before it began (a notification as the first line) goes no
 //! further.
 
+mod numbering;
 mod outbox;
 
 use crate::untrusted::json;
@@ -102,8 +103,9 @@ where
 
     fn send(
         &mut self,
-        message: TxJsonRpcMessage<RoleServer>,
+        mut message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        numbering::outward(&mut message);
         match &message {
             JsonRpcMessage::Response(answer) => _ = self.open.remove(&answer.id),
             JsonRpcMessage::Error(answer) => _ = answer.id.as_ref().map(|id| self.open.remove(id)),
@@ -152,7 +154,8 @@ where
                 continue;
             }
             match parse(&line) {
-                Ok(message) => {
+                Ok(mut message) => {
+                    numbering::inward(&mut message);
                     self.begun |= matches!(message, JsonRpcMessage::Request(_));
                     match self.admit(&message) {
                         Ok(()) if self.begun => return Some(message),

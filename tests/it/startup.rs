@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use wg_easy_mcp::config::VARIABLES;
 
 /// In the value of every variable that is set, and so to be found nowhere.
@@ -463,4 +464,24 @@ fn the_environment_block_is_wiped_where_only_help_is_asked_for() {
     filler.join().unwrap();
     assert!(child.wait().unwrap().success());
     assert_wiped(&seen);
+}
+
+#[test]
+fn a_person_at_a_terminal_is_told_what_it_waits_for() {
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let stdin = ioctl_tiocgptpeer(&terminal, OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    let server = program(&[]).stdin(stdin).spawn().unwrap();
+    // Ctrl-D: what is typed there has come to its end.
+    rustix::io::write(&terminal, b"\x04").unwrap();
+    let output = server.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stdout.is_empty());
+    assert_eq!(
+        stderr(&output).matches("waiting for an MCP client").count(),
+        1
+    );
+
+    assert!(!stderr(&run(&[], &[])).contains("waiting"));
 }
