@@ -30,6 +30,7 @@ mod list_clients;
 mod login;
 mod memory;
 mod protocol;
+mod registry;
 mod sandbox;
 mod schemas;
 mod secrets;
