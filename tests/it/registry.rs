@@ -233,7 +233,8 @@ fn docker_tool(tool: &Value) -> Value {
         .map(|(name, schema)| {
             // It knows one type an argument: the first that is there.
             let kind = schema["anyOf"].get(0).unwrap_or(schema);
-            let mut argument = json!({"name": name, "type": kind["type"], "desc": schema["description"]});
+            let mut argument =
+                json!({"name": name, "type": kind["type"], "desc": schema["description"]});
             if kind["type"] == "array" {
                 argument["items"] = json!({"type": kind["items"]["type"]});
             }
