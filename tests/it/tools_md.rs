@@ -68,7 +68,7 @@ fn kind(schema: &Value) -> String {
         ("string", _) if schema.get("pattern").is_some() => {
             format!("string `{}`", schema["pattern"].as_str().unwrap())
         }
-        ("array", _) => format!("list, each: {}", kind(&schema["items"])),
+        ("array", _) => format!("list of {}", kind(&schema["items"])),
         ("object", _) => {
             let names: Vec<_> = schema["properties"]
                 .as_object()
