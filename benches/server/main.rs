@@ -29,12 +29,13 @@ const GROWTH: [usize; 7] = [10, 100, 500, 1_000, 2_500, 5_000, 10_000];
 /// Names a part, and runs it.
 type Part = (&'static str, fn());
 
-const PARTS: [Part; 5] = [
+const PARTS: [Part; 6] = [
     ("start", start),
     ("overhead", overhead),
     ("session", session),
     ("memory", memory),
     ("growth", growth),
+    ("hostile", hostile),
 ];
 
 fn main() {
@@ -186,6 +187,50 @@ fn growth() {
             mib(body / 1024),
             mib(program.memory("VmHWM"))
         );
+    }
+}
+
+/// Lists as long as a body may be, made to be hard on the reader.
+fn hostile() {
+    const MAX_BODY: usize = 8 << 20;
+    let list = |row: &str| {
+        let rows = vec![row; (MAX_BODY - 2) / (row.len() + 1)];
+        format!("[{}]", rows.join(","))
+    };
+    let fields = |count: usize, value: &str| {
+        let fields: Vec<_> = (0..count).map(|n| format!("\"f{n}\":{value}")).collect();
+        format!("{{\"id\":1,{}}}", fields.join(","))
+    };
+    let nested = format!("{{\"id\":1,\"new\":{}{}}}", "[".repeat(60), "]".repeat(60));
+    let bodies = [
+        ("empty rows", list("{}")),
+        ("rows of one field", list("{\"id\":1}")),
+        ("rows of 9,000 fields", list(&fields(9_000, "0"))),
+        ("one row of fields", list(&fields(700_000, "0"))),
+        ("nested rows", list(&nested)),
+        (
+            "escaped text",
+            list(&format!("{{\"name\":\"{}\"}}", "\\u202e".repeat(60_000))),
+        ),
+    ];
+    for (what, body) in bodies {
+        let sim = simulator(1);
+        let length = body.len();
+        sim.fault(
+            Matcher::new("GET", "/api/client").always(),
+            Fault::json(body),
+        );
+        for arguments in [json!({}), json!({"filter": "c", "sort": "asc"})] {
+            let mut program = Program::start(&sim, "session");
+            let begin = Instant::now();
+            program.call("list_clients", &arguments);
+            println!(
+                "{what}, {}: list_clients {arguments} {}, peak {}",
+                mib(length / 1024),
+                shown(begin.elapsed()),
+                mib(program.memory("VmHWM"))
+            );
+        }
     }
 }
 

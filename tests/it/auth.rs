@@ -2,7 +2,7 @@
 
 use crate::support::{PASSWORD, Server, USERNAME, refusal, simulator, structured, with_clients};
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wg_easy_sim::{Account, Canned, Era, Fault, Login, Matcher, Settings, Simulator};
 
 /// The secret of the accounts with a second factor, and another one.
@@ -485,12 +485,10 @@ fn a_hundred_listings_are_one_login_on_one_connection() {
         ..Settings::default()
     });
     let mut server = Server::of(&sim).start();
-    let begin = Instant::now();
     for _ in 0..100 {
         list(&mut server);
     }
-    // With the password on every call this would be twelve seconds of waiting alone.
-    assert!(begin.elapsed() < Duration::from_secs(12));
+    // With the password on every call this would be a hundred looks at it.
     assert_eq!((sim.logins(), sim.password_checks()), (1, 1));
     assert_eq!(sim.connections(), 1);
     assert_eq!(sim.count("GET", "/api/client"), 100);

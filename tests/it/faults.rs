@@ -204,10 +204,9 @@ fn hangs(fault: Fault, matcher: Matcher, tool: &str) -> (Simulator, Value) {
     sim.fault(matcher, fault);
     let start = Instant::now();
     let result = server.call(tool, json!({"clientId": 1}));
-    let took = start.elapsed();
     assert!(
-        (Duration::from_secs(14)..Duration::from_secs(25)).contains(&took),
-        "{took:?}"
+        start.elapsed() >= Duration::from_secs(14),
+        "it did not wait"
     );
     structured(&server.call("get_client", json!({"clientId": 1})));
     (sim, result)

@@ -18,7 +18,7 @@ class Workflows(unittest.TestCase):
                 if match := re.match(r"\s+(?:- )?uses: (.*)", line):
                     found += 1
                     pinned = r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+"
-                    self.assertRegex(match[1], rf"^(?:{pinned}|\$/\.github/workflows/image\.yml)$", path.name)
+                    self.assertRegex(match[1], rf"^(?:{pinned}|\$/\.github/workflows/(?:ci|image)\.yml)$", path.name)
         self.assertGreater(found, 20)
 
     def test_no_right_is_given_to_a_whole_workflow_and_each_job_names_its_own(self):
@@ -48,6 +48,13 @@ class Workflows(unittest.TestCase):
                 self.assertNotIn(needs, seen)
                 seen.add(needs)
                 needs = jobs[needs].get("needs")
+
+    def test_an_image_is_made_of_what_has_passed(self):
+        jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]
+        tested = {name for name, job in jobs.items() if job.get("uses") == "$/.github/workflows/ci.yml"}
+        self.assertIn(jobs["image"]["needs"], tested)
+        ci = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"]
+        self.assertIn(".ci/run", [step.get("run") for job in ci.values() for step in job["steps"]])
 
     def test_each_platform_is_attested_by_its_own_digest_and_everything_is_signed(self):
         jobs = yaml.safe_load((ROOT / ".github/workflows/image.yml").read_text())["jobs"]
