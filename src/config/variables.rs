@@ -78,7 +78,7 @@ pub const VARIABLES: &[Variable] = &[
     setting(
         READ_ONLY,
         Some("false"),
-        "1, true or yes: only tools that read",
+        "1, true or yes: only tools that change nothing and show no key",
     ),
     setting(
         ALLOW_TOOLS,
