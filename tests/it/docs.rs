@@ -1,6 +1,7 @@
 //! The texts beside the code say what the code does.
 
-use crate::support::Server;
+use crate::support::{Capabilities, Era, Server, is_error, text, token, with_clients};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -222,6 +223,39 @@ fn anchors(page: &str) -> BTreeSet<String> {
         }
     }
     anchors
+}
+
+/// What is shown as an example is what comes: a question, an answer with a token, an audit line.
+#[test]
+fn what_asking_shows_is_what_comes() {
+    let page = words(&read("docs/asking.md"));
+    let sim = with_clients(3);
+    let mut server = Server::of(&sim).era(Era::V2025_11_25).start();
+    let arguments = json!({"name": "my phone"});
+    let first = server.call("create_client", arguments.clone());
+    let given = token(&first);
+    let shown = text(&first).replace(given, "e7ccdcaf6a6508b0e7be4739704c5d4b");
+    assert!(page.contains(&words(&shown)), "{shown}");
+
+    let mut again = arguments;
+    again["confirm_token"] = given.into();
+    assert!(!is_error(&server.call("create_client", again)));
+    let line = server.wait_for_audit(1).remove(0);
+    let (_, said) = line.split_once(" tool=").unwrap();
+    assert!(page.contains(&format!("Z tool={}", said.trim())), "{line}");
+
+    let mut asked = Server::of(&sim)
+        .era(Era::V2025_11_25)
+        .capabilities(Capabilities::Form)
+        .start();
+    let question = asked.question("delete_client", json!({"clientId": 1}));
+    let shown = question.message.replace("client 1", "client 5");
+    let (question, _) = shown.rsplit_once(": ").unwrap();
+    assert!(page.contains(&words(question)), "{shown}");
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
