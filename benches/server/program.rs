@@ -11,6 +11,7 @@ pub(crate) struct Program {
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
     line: String,
+    last_id: u64,
 }
 
 impl Program {
@@ -32,6 +33,7 @@ impl Program {
             stdout: BufReader::new(child.stdout.take().unwrap()),
             child,
             line: String::new(),
+            last_id: 0,
         };
         program.send(
             "initialize",
@@ -65,7 +67,9 @@ impl Program {
     }
 
     fn send(&mut self, method: &str, params: &Value) {
-        self.write(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
+        self.last_id += 1;
+        let id = self.last_id;
+        self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
     }
 
     fn write(&mut self, message: &Value) {
