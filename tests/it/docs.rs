@@ -1,10 +1,9 @@
 //! The texts beside the code say what the code does.
 
-use crate::support::{Capabilities, Era, Server, is_error, text, token, with_clients};
+use crate::support::{Capabilities, Era, PATIENCE, Server, is_error, text, token, with_clients};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use wg_easy_mcp::config::VARIABLES;
 use wg_easy_mcp::tools::{Run, TOOLS};
 
@@ -106,7 +105,7 @@ fn each_example_of_a_setting_does_what_the_page_says() {
         }
         let mut server = server.start();
         server.close_stdin();
-        let status = server.expect_exit(Duration::from_secs(10));
+        let status = server.expect_exit(PATIENCE);
         let said = server.finish().1;
         let does = match (
             status.code(),

@@ -1,10 +1,9 @@
 //! What catalogues are told is what the program is (`registry/README.md`).
 
-use crate::support::Server;
+use crate::support::{PATIENCE, Server};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use wg_easy_mcp::config::VARIABLES;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -149,7 +148,7 @@ fn what_the_registry_offers_to_choose_is_understood() {
         for value in values {
             let mut server = Server::unconfigured().with(name, value).start();
             server.close_stdin();
-            let status = server.expect_exit(Duration::from_secs(10));
+            let status = server.expect_exit(PATIENCE);
             assert!(status.success(), "{name}={value}: {}", server.stderr());
             let said = server.stderr();
             assert!(!said.contains(&format!("{name} is neither")), "{said}");
