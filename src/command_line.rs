@@ -109,6 +109,12 @@ pub fn help() -> String {
             variable.name, variable.meaning
         );
     }
+    // Nor can this.
+    let _ = write!(
+        text,
+        "\nEach of them, every tool and every message is explained at\n{}\n",
+        env!("CARGO_PKG_REPOSITORY")
+    );
     text
 }
 

@@ -232,9 +232,15 @@ impl fmt::Display for FileProblem {
         match self {
             Self::NotFound => f.write_str("does not exist; correct the path or mount the file"),
             Self::NotPermitted => {
-                f.write_str("may not be read by this process; change its owner or mode")
+                f.write_str(
+                    "may not be read by this process; change its owner or mode, or run the server as its owner \
+                     (docker run --user)",
+                )
             }
-            Self::Unreadable => f.write_str("cannot be read; name a readable, regular file"),
+            Self::Unreadable => f.write_str(
+                "cannot be read; name a readable, regular file (Docker makes a directory where the file of a \
+                 mount does not exist)",
+            ),
             Self::TooLarge { limit } => {
                 write!(f, "holds more than {} KiB; name the right file", limit / 1024)
             }

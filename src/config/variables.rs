@@ -72,13 +72,13 @@ pub const VARIABLES: &[Variable] = &[
     ),
     setting(
         INSECURE_TLS,
-        Some("off"),
+        Some("false"),
         "exactly true: accept any certificate (with pins: one that matches)",
     ),
     setting(
         READ_ONLY,
-        Some("off"),
-        "1, true or yes: only tools that read",
+        Some("false"),
+        "1, true or yes: only tools that change nothing and show no key",
     ),
     setting(
         ALLOW_TOOLS,
@@ -93,7 +93,7 @@ pub const VARIABLES: &[Variable] = &[
     ),
     setting(
         REQUIRE_DIALOG,
-        Some("off"),
+        Some("false"),
         "1, true or yes: refuse a guarded tool where no dialog can be shown",
     ),
     setting(

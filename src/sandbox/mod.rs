@@ -140,7 +140,7 @@ impl fmt::Display for Report {
         let (in_force, missing) = (list(false), list(true));
         match in_force.is_empty() {
             true => f.write_str("no protection is in force")?,
-            false => write!(f, "in force: {in_force}")?,
+            false => write!(f, "protections in force: {in_force}")?,
         }
         match missing.is_empty() {
             true => Ok(()),
@@ -165,7 +165,10 @@ mod tests {
     #[test]
     fn a_report_names_what_is_in_force_and_what_is_not() {
         let complete = report(&[State::InForce(None), State::InForce(Some("ABI 7".into()))]);
-        assert_eq!(complete.to_string(), "in force: one, two (ABI 7)");
+        assert_eq!(
+            complete.to_string(),
+            "protections in force: one, two (ABI 7)"
+        );
         assert!(complete.is_complete());
         let degraded = report(&[
             State::Unavailable("no such call".into()),
@@ -174,7 +177,7 @@ mod tests {
         ]);
         assert_eq!(
             degraded.to_string(),
-            "in force: two (in part: without ports), three; not in force: one (no such call)"
+            "protections in force: two (in part: without ports), three; not in force: one (no such call)"
         );
         assert!(!degraded.is_complete());
         assert!(!report(&[State::Partly("x".into())]).is_complete());

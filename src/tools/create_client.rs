@@ -27,10 +27,7 @@ pub(super) static TOOL: Tool = Tool {
     input: || {
         schema::arguments(
             &[
-                (
-                    "name",
-                    schema::text("Its display name, 1 to 255 characters"),
-                ),
+                ("name", schema::text(values::NAME_RULE)),
                 (
                     "expiresAt",
                     schema::nullable(schema::expiry(

@@ -154,7 +154,8 @@ pub fn instructions(tools: &[&Tool]) -> String {
         said += &format!(
             " A person is asked before these act, because they widen access or destroy keys: {guarded}. You cannot \
              answer for the person. If such a call says that nothing was changed, say so to the user and do not \
-             repeat it unasked."
+             repeat it unasked. If it gives you a confirm_token instead, nobody has been asked: show the user the \
+             question, and repeat the call with the token only after the user has said yes."
         );
     }
     if let Some(withdrawing) = names(|tool| matches!(tool.run, Run::Withdraw(_))) {

@@ -17,8 +17,9 @@ use changes::Changes;
 pub(super) static TOOL: Tool = Tool {
     name: "update_client",
     title: "Change a client",
-    description: "Changes the given fields of a WireGuard client; all others keep their value. A person is asked first and \
-        sees each change as old → new. Hooks, keys and other fields cannot be set here: arguments that are not listed \
+    description: "Changes the given fields of a WireGuard client, one at least; all others keep their value. A list takes the \
+        place of the old one, so to add to it read it with get_client first; 64 entries at the most. A person is asked first \
+        and sees each change as old → new. Hooks, keys and other fields cannot be set here: arguments that are not listed \
         are not sent and are named in `ignored`.",
     essential: false,
     in_read_only_mode: false,

@@ -4,7 +4,7 @@
 
 mod name;
 
-pub(super) use name::name;
+pub(super) use name::{RULE as NAME_RULE, name};
 
 use super::arguments::Wrong;
 use super::networks::Network;

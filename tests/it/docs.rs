@@ -1,11 +1,13 @@
 //! The texts beside the code say what the code does.
 
+use crate::support::{Capabilities, Era, PATIENCE, Server, is_error, text, token, with_clients};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use wg_easy_mcp::config::VARIABLES;
 use wg_easy_mcp::tools::{Run, TOOLS};
 
-fn root() -> &'static Path {
+pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -37,22 +39,17 @@ fn rows(text: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-#[test]
-fn the_readme_names_every_variable_and_no_other() {
-    let readme = read("README.md");
-    let named: BTreeSet<&str> = readme
-        .split(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'))
+/// Words that are written like a variable of ours.
+fn variables_in(text: &str) -> BTreeSet<&str> {
+    text.split(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'))
         .filter(|word| word.starts_with("WG_EASY_") || *word == "ELICITATION")
-        .collect();
-    let known: BTreeSet<&str> = VARIABLES.iter().map(|variable| variable.name).collect();
-    assert_eq!(named, known);
+        .collect()
 }
 
 #[test]
-fn the_readme_says_of_each_variable_what_help_says() {
-    let readme = read("README.md");
-    let (_, section) = readme.split_once("\n## Variables\n").unwrap();
-    let (section, _) = section.split_once("\n## ").unwrap();
+fn configuration_says_of_each_variable_what_help_says() {
+    let page = read("docs/configuration.md");
+    let (table, rest) = page.split_once("\n## ").unwrap();
     let expected: Vec<Vec<String>> = VARIABLES
         .iter()
         .map(|variable| {
@@ -65,7 +62,122 @@ fn the_readme_says_of_each_variable_what_help_says() {
             .to_vec()
         })
         .collect();
-    assert_eq!(rows(section), expected);
+    assert_eq!(rows(table), expected);
+    for variable in VARIABLES {
+        let heading = rest
+            .lines()
+            .any(|line| line.starts_with("### ") && line.contains(&format!("`{}`", variable.name)));
+        assert!(heading, "{} has no section", variable.name);
+    }
+}
+
+/// The examples are rows of "`NAME=value NAME=value` | what the server does".
+#[test]
+fn each_example_of_a_setting_does_what_the_page_says() {
+    let page = read("docs/configuration.md");
+    let examples: Vec<_> = rows(&page)
+        .into_iter()
+        .filter(|row| row[0].contains('='))
+        .collect();
+    assert!(examples.len() > 40, "only {} examples", examples.len());
+    for example in examples {
+        let mut server = Server::unconfigured().without_handshake();
+        let set: Vec<_> = example[0]
+            .split(' ')
+            .map(|set| set.split_once('=').unwrap())
+            .collect();
+        let is_set = |name: &str| {
+            set.iter()
+                .any(|(set, _)| set.strip_suffix("_FILE").unwrap_or(set) == name)
+        };
+        // What an example leaves out is there, so that its own warnings are all there are.
+        for (name, value) in [
+            ("WG_EASY_URL", "https://vpn.example.org"),
+            ("WG_EASY_USERNAME", "admin"),
+            ("WG_EASY_PASSWORD", "a password"),
+        ] {
+            if !is_set(name) {
+                server = server.with(name, value);
+            }
+        }
+        for (name, value) in set {
+            server = server.with(name, value);
+        }
+        let mut server = server.start();
+        server.close_stdin();
+        let status = server.expect_exit(PATIENCE);
+        let said = server.finish().1;
+        let does = match (
+            status.code(),
+            said.contains("warning: ") || said.contains("\"level\":\"warn\""),
+        ) {
+            (Some(0), false) => "starts",
+            (Some(0), true) => "starts with a warning",
+            (Some(1), _) => "does not start",
+            _ => "ends strangely",
+        };
+        assert_eq!(
+            example[1].split(':').next().unwrap(),
+            does,
+            "{}\n{said}",
+            example[0]
+        );
+    }
+}
+
+/// What people read here: everything but what is built, downloaded or hidden.
+pub fn pages() -> Vec<(PathBuf, String)> {
+    let mut pages = Vec::new();
+    files(root(), ".md", &mut pages);
+    pages
+        .into_iter()
+        .map(|page| {
+            let text = std::fs::read_to_string(&page).unwrap();
+            (page, text)
+        })
+        .collect()
+}
+
+/// Names of others that begin like ours, and beginnings of names.
+const NO_VARIABLES: &[&str] = &["WG_EASY_", "WG_EASY_READONLY"];
+
+#[test]
+fn every_variable_and_tool_that_a_page_names_exists() {
+    let known: BTreeSet<&str> = VARIABLES.iter().map(|variable| variable.name).collect();
+    let tools: BTreeSet<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+    let verbs = [
+        "list_",
+        "get_",
+        "create_",
+        "update_",
+        "enable_",
+        "disable_",
+        "delete_",
+        "generate_",
+    ];
+    let mut named = BTreeSet::new();
+    for (page, text) in pages() {
+        for name in variables_in(&text) {
+            assert!(
+                known.contains(name) || NO_VARIABLES.contains(&name),
+                "{}: {name}",
+                page.display()
+            );
+        }
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        for word in words.filter(|word| verbs.iter().any(|verb| word.starts_with(verb))) {
+            // A test, or an example of what is wrong.
+            let is_other = word.matches('_').count() > 3
+                || ["list_", "list_client", "list_body"].contains(&word);
+            assert!(
+                tools.contains(word) || is_other,
+                "{}: {word}",
+                page.display()
+            );
+            named.insert(word.to_owned());
+        }
+    }
+    assert!(named.len() > tools.len());
 }
 
 #[test]
@@ -92,22 +204,98 @@ fn the_readme_lists_every_tool_and_says_which_ask() {
     assert_eq!(said, expected);
 }
 
+/// The names that a page's headings can be linked by, made as the forge makes them.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let mut in_code = false;
+    let mut anchors = BTreeSet::new();
+    for line in page.lines() {
+        if line.starts_with("```") {
+            in_code = !in_code;
+        }
+        if let Some(heading) = line.strip_prefix('#').filter(|_| !in_code) {
+            let kept = heading.trim_start_matches('#').trim().to_lowercase();
+            let kept: String = kept
+                .chars()
+                .filter(|c| c.is_alphanumeric() || " -_".contains(*c))
+                .collect();
+            anchors.insert(kept.replace(' ', "-"));
+        }
+    }
+    anchors
+}
+
+/// What is shown as an example is what comes: a question, an answer with a token, an audit line.
 #[test]
-fn every_link_to_a_file_leads_to_one() {
-    let mut pages = Vec::new();
-    files(root(), ".md", &mut pages);
-    assert!(pages.len() > 3, "{pages:?}");
-    for page in pages {
-        let text = std::fs::read_to_string(&page).unwrap();
+fn what_asking_shows_is_what_comes() {
+    let page = words(&read("docs/asking.md"));
+    let sim = with_clients(3);
+    let mut server = Server::of(&sim).era(Era::V2025_11_25).start();
+    let arguments = json!({"name": "my phone"});
+    let first = server.call("create_client", arguments.clone());
+    let given = token(&first);
+    let shown = text(&first).replace(given, "e7ccdcaf6a6508b0e7be4739704c5d4b");
+    assert!(page.contains(&words(&shown)), "{shown}");
+
+    let mut again = arguments;
+    again["confirm_token"] = given.into();
+    assert!(!is_error(&server.call("create_client", again)));
+    let line = server.wait_for_audit(1).remove(0);
+    let (_, said) = line.split_once(" tool=").unwrap();
+    assert!(page.contains(&format!("Z tool={}", said.trim())), "{line}");
+
+    let mut asked = Server::of(&sim)
+        .era(Era::V2025_11_25)
+        .capabilities(Capabilities::Form)
+        .start();
+    let question = asked.question("delete_client", json!({"clientId": 1}));
+    let shown = question.message.replace("client 1", "client 5");
+    let (question, _) = shown.rsplit_once(": ").unwrap();
+    assert!(page.contains(&words(question)), "{shown}");
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let pages = pages();
+    assert!(pages.len() > 10, "{}", pages.len());
+    let mut checked = 0;
+    for (page, text) in &pages {
         let targets = text
             .split("](")
             .skip(1)
             .map(|rest| rest.split(')').next().unwrap());
         for target in targets.filter(|target| !target.contains("://")) {
-            let file = target.split('#').next().unwrap();
-            let leads_to = page.parent().unwrap().join(file);
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let leads_to = match file {
+                "" => page.clone(),
+                file => page.parent().unwrap().join(file),
+            };
             assert!(leads_to.exists(), "{}: {target}", page.display());
+            if !anchor.is_empty() {
+                let there = std::fs::read_to_string(&leads_to).unwrap();
+                assert!(
+                    anchors(&there).contains(anchor),
+                    "{}: {target}",
+                    page.display()
+                );
+            }
+            checked += 1;
         }
+    }
+    assert!(checked > 60, "only {checked} links were found");
+}
+
+#[test]
+fn every_document_is_linked_from_the_readme() {
+    let readme = read("README.md");
+    let mut documents = Vec::new();
+    files(&root().join("docs"), ".md", &mut documents);
+    for document in documents {
+        let name = document.file_name().unwrap().to_str().unwrap();
+        assert!(readme.contains(&format!("](docs/{name})")), "{name}");
     }
 }
 
@@ -135,11 +323,8 @@ fn every_test_that_a_page_names_exists() {
         .iter()
         .map(|source| std::fs::read_to_string(source).unwrap())
         .collect();
-    let mut pages = Vec::new();
-    files(root(), ".md", &mut pages);
     let mut checked = 0;
-    for page in pages {
-        let text = std::fs::read_to_string(&page).unwrap();
+    for (page, text) in pages() {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for claim in text.split("Test: `").skip(1) {
             let mut rest = Some(claim);

@@ -111,9 +111,10 @@ class Release(unittest.TestCase):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.root = pathlib.Path(directory.name)
-        for part in ("sbom", "policy"):
+        for part in ("sbom", "policy", "docs", "registry"):
             shutil.copytree(ROOT / part, self.root / part)
-        shutil.copy(ROOT / "Cargo.toml", self.root)
+        for name in ("Cargo.toml", "README.md"):
+            shutil.copy(ROOT / name, self.root)
         self.version = re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
         (self.root / "CHANGELOG.md").write_text(f"# Changelog\n\n## [{self.version}] - 2026-12-01\n")
         (self.root / "server.json").write_text(json.dumps({"version": self.version, "packages": [
@@ -130,7 +131,8 @@ class Release(unittest.TestCase):
 
     def test_one_place_that_is_behind_is_enough(self):
         for name in ("Cargo.toml", "CHANGELOG.md", "server.json", "sbom/amd64.cdx.json", "sbom/arm64.spdx.json",
-                     "policy/kubernetes/pod.yaml", "policy/kubernetes/clients.json", "policy/toolhive/mcpserver.yaml"):
+                     "policy/kubernetes/pod.yaml", "policy/kubernetes/clients.json", "policy/toolhive/mcpserver.yaml",
+                     "README.md", "docs/verify.md", "docs/getting-started.md", "registry/docker/server.yaml"):
             with self.subTest(name):
                 path = self.root / name
                 before = path.read_text()

@@ -32,10 +32,7 @@ pub(super) fn input() -> Schema {
     schema::object(
         &[
             ("clientId", schema::client_id()),
-            (
-                "name",
-                schema::text("A new display name, 1 to 255 characters"),
-            ),
+            ("name", schema::text(values::NAME_RULE)),
             ("enabled", schema::boolean("Whether it may connect")),
             (
                 "expiresAt",
@@ -49,17 +46,21 @@ pub(super) fn input() -> Schema {
             (
                 "allowedIps",
                 schema::nullable(texts(
-                    "IPs or CIDRs the client routes into the tunnel; null for the server's default",
+                    "IPs or CIDRs the client routes into the tunnel, the whole list, at least one; null for the \
+                     server's default",
                 )),
             ),
             (
                 "serverAllowedIps",
-                texts("IPs or CIDRs the server routes to this client besides its own addresses"),
+                texts(
+                    "IPs or CIDRs the server routes to this client besides its own addresses, the whole list; empty \
+                     for none",
+                ),
             ),
             (
                 "dns",
                 schema::nullable(texts(
-                    "DNS servers, as IPs or host names; null for the server's default",
+                    "DNS servers, as IPs or host names, the whole list; null for the server's default",
                 )),
             ),
             (

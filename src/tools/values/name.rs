@@ -7,6 +7,10 @@ use crate::untrusted::is_hidden;
 /// The most characters of a name, after trimming.
 const MAX: usize = 255;
 
+/// What a name may be, for whoever has to give one.
+pub(in crate::tools) const RULE: &str = "Its display name, 1 to 255 characters: one line, single blanks between words, nothing \
+    invisible";
+
 /// How an emoji is told to be drawn in colour.
 const EMOJI_PRESENTATION: char = '\u{fe0f}';
 
