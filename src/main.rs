@@ -89,12 +89,21 @@ fn check(environment: Environment, json: bool) -> ExitCode {
     let findings = check.run(&report);
     let text = match json {
         true => findings.json(),
-        false => findings.text(std::io::stdout().is_terminal()),
+        false => findings.text(columns()),
     };
     match print(&text) {
         ExitCode::SUCCESS if findings.is_ok() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }
+}
+
+/// The width of the terminal that stdout is; `None` where it is none.
+fn columns() -> Option<usize> {
+    let stdout = std::io::stdout();
+    let size = rustix::termios::tcgetwinsize(&stdout).ok();
+    let known = size.filter(|size| size.ws_col > 0);
+    // One that does not know its own width is taken for an ordinary one.
+    (stdout.is_terminal()).then(|| known.map_or(80, |size| size.ws_col.into()))
 }
 
 fn refuse(why: &str) -> ExitCode {

@@ -28,6 +28,9 @@ const LOGIN: &str = "login";
 const TOOLS: &str = "tools";
 const QUESTIONS: &str = "questions";
 
+/// Why nothing is looked at that depends on the configuration.
+const WITHOUT_CONFIGURATION: &str = "the configuration has to be right first";
+
 /// A certificate that expires sooner than this is worth a word.
 const SOON_DAYS: i64 = 14;
 
@@ -67,7 +70,7 @@ impl Check {
             }
             Err(error) => {
                 findings.fail_as(CONFIGURATION, &error.to_string());
-                after.skip(&[TOOLS, QUESTIONS], "the configuration is wrong");
+                after.skip(&[TOOLS, QUESTIONS], WITHOUT_CONFIGURATION);
                 None
             }
         };
@@ -104,7 +107,7 @@ impl Check {
             ),
             (None, _) => findings.skip(
                 &[DNS, TCP, TLS, PINS, VERSION, LOGIN],
-                "there is nothing to connect to",
+                WITHOUT_CONFIGURATION,
             ),
         }
         findings.extend(self.after);
@@ -242,6 +245,16 @@ impl Instance {
         if !self.tls(presented, &information, findings) {
             return findings.skip(&[VERSION, LOGIN], "there is no TLS connection");
         }
+        if !self.encrypted && is_maybe_tls(&information) && self.probe.presented(address).is_some()
+        {
+            findings.fail(
+                VERSION,
+                format!("what answers at {address} speaks TLS, and WG_EASY_URL begins with http:"),
+                "Let WG_EASY_URL begin with https:, and run this check again to see about the \
+                 certificate.",
+            );
+            return findings.skip(&[LOGIN], "wg-easy was not asked");
+        }
         if !version(information, findings) {
             return findings.skip(&[LOGIN], "it is not certain that wg-easy 15 answers there");
         }
@@ -312,6 +325,14 @@ impl Instance {
             ),
         }
     }
+}
+
+/// Whether this is how a server that expects TLS answers without: in TLS, or with a complaint.
+fn is_maybe_tls(information: &Result<Body, Error>) -> bool {
+    matches!(
+        information,
+        Err(Error::NotHttp { .. } | Error::BadRequest { status: 400, .. })
+    )
 }
 
 fn timestamp(seconds: u64) -> Option<Timestamp> {

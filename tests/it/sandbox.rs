@@ -463,6 +463,28 @@ fn a_kernel_without_a_protection_is_reported_and_the_others_are_in_force() {
 }
 
 #[test]
+fn a_check_on_a_kernel_without_a_protection_says_which_and_does_not_fail_for_it() {
+    for (hidden, name) in [("landlock", "Landlock"), ("seccomp", "system call filter")] {
+        let output = probe(&["1", "check", hidden]);
+        // The harness of the probe writes a line or two before what it becomes does.
+        let text = String::from_utf8(output.stdout).unwrap();
+        let json: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
+        let checks = json["checks"].as_array().unwrap();
+        let named = |name: &str| checks.iter().find(|check| check["name"] == name).unwrap();
+        let check = named(name);
+        assert_eq!(check["status"], "warn", "{check}");
+        let detail = check["detail"].as_str().unwrap();
+        assert!(detail.starts_with("not in force: "), "{detail}");
+        let advice = check["advice"].as_str().unwrap();
+        assert!(advice.starts_with("The server works without."), "{advice}");
+        assert_eq!(named("no new privileges")["status"], "ok");
+        if hidden == "landlock" {
+            assert!(detail.contains("this kernel does not have it"), "{detail}");
+        }
+    }
+}
+
+#[test]
 fn a_session_over_tls_works_inside_the_sandbox() {
     let simulator = Simulator::start(Settings {
         tls: Tls::WithIntermediate,

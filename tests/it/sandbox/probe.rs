@@ -7,6 +7,7 @@
 //!   that fails without ending the process.
 //! - `PORT fatal ATTEMPT` makes one attempt that should end it.
 //! - `PORT without FEATURE` plays a kernel that does not have it, and gives the report alone.
+//! - `PORT check FEATURE` runs `wg-easy-mcp check --json` on such a kernel.
 
 use std::fmt::Debug;
 use std::io::{self, Write as _};
@@ -45,6 +46,12 @@ fn probe() {
         hide(arguments[2]);
         print(&sandbox::apply(&plan), Map::new());
         return;
+    }
+    if arguments[1] == "check" {
+        hide(arguments[2]);
+        let mut check = Command::new(env!("CARGO_BIN_EXE_wg-easy-mcp"));
+        check.args(["check", "--json"]).env_clear();
+        panic!("{}", check.exec());
     }
     let outside = Path::new(arguments[2]);
     let other: u16 = arguments[1].parse().unwrap();
