@@ -2,7 +2,10 @@
 //!
 //! Where the kernel lacks a protection, the tests say so by name and look that the program does, too.
 
+#[cfg(target_arch = "x86_64")]
+mod older_kernels;
 mod probe;
+mod raw;
 mod resolver;
 
 use std::collections::BTreeMap;
@@ -432,7 +435,10 @@ fn an_attempt_to_take_over_ends_the_process() {
         "mount",
         "mount by file descriptor",
         "load a module",
-    ] {
+    ]
+    .into_iter()
+    .chain(raw::FATAL.iter().map(|(name, _)| *name))
+    {
         let output = probe(&["1", "fatal", attempt]);
         assert_eq!(
             output.status.signal(),
@@ -441,6 +447,33 @@ fn an_attempt_to_take_over_ends_the_process() {
         );
         assert!(!output.status.core_dumped(), "{attempt}");
         assert!(output.stderr.is_empty(), "{attempt}: {output:?}");
+    }
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_call_in_the_convention_of_32_bits_ends_the_process() {
+    const SIGSEGV: i32 = 11;
+    let output = probe(&["1", "fatal", "getpid of 32 bits"]);
+    if output.status.signal() == Some(SIGSEGV) {
+        return not_tested("calls of 32-bit programs");
+    }
+    assert_eq!(output.status.signal(), Some(SIGSYS), "{output:?}");
+}
+
+#[test]
+fn what_the_filter_refuses_is_refused_by_the_kernel_and_would_not_be_without_it() {
+    let (found, _) = try_everything("calls");
+    let without = Findings::of(&probe(&["1", "without", "seccomp"]));
+    if !found.is_in_force("system call filter") {
+        return;
+    }
+    for (name, _, refused) in raw::REFUSED {
+        assert_eq!(found.tried(name), *refused, "{name}");
+        match without.tried(name) {
+            "ENOSYS" => not_tested(name),
+            otherwise => assert_ne!(otherwise, *refused, "{name}"),
+        }
     }
 }
 
