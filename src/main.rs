@@ -1,6 +1,6 @@
 //! The program: the order in which it starts, and nothing else.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use wg_easy_mcp::check::Check;
@@ -99,11 +99,13 @@ fn check(environment: Environment, json: bool) -> ExitCode {
 
 /// The width of the terminal that stdout is; `None` where it is none.
 fn columns() -> Option<usize> {
-    let stdout = std::io::stdout();
-    let size = rustix::termios::tcgetwinsize(&stdout).ok();
-    let known = size.filter(|size| size.ws_col > 0);
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
     // One that does not know its own width is taken for an ordinary one.
-    (stdout.is_terminal()).then(|| known.map_or(80, |size| size.ws_col.into()))
+    Some(if size.ws_col > 0 {
+        size.ws_col.into()
+    } else {
+        80
+    })
 }
 
 fn refuse(why: &str) -> ExitCode {

@@ -251,13 +251,13 @@ mod tests {
         findings.fail(
             "one",
             format!("ten words {long} and some"),
-            "Do this, then that, and go on.",
+            "Do this, then that, and then go on.",
         );
         let broken = format!(
             "✗  one  ten words\n        {long}\n        and some\n        \
-             → Do this, then that, and go\n          on.\nOne check failed.\n"
+             → Do this, then that, and then\n          go on.\nOne check failed.\n"
         );
-        assert_eq!(findings.text(Some(38)), broken);
+        assert_eq!(findings.text(Some(40)), broken);
         for unbroken in [None, Some(0), Some(37), Some(500)] {
             assert_eq!(findings.text(unbroken).lines().count(), 3, "{unbroken:?}");
         }
