@@ -106,13 +106,18 @@ impl Findings {
                 write_broken(&mut text, &first, margin, advice, columns);
             }
         }
+        let first = self.0.iter().find(|one| one.status == Status::Fail);
+        let first = first.map_or("", |finding| finding.name);
         let (failed, warned) = (self.count(Status::Fail), self.count(Status::Warn));
         let _ = match (failed, warned) {
             (0, 0) => writeln!(text, "Everything is in order."),
             (0, 1) => writeln!(text, "It works, with one warning."),
             (0, _) => writeln!(text, "It works, with {warned} warnings."),
-            (1, _) => writeln!(text, "One check failed."),
-            (_, _) => writeln!(text, "{failed} checks failed; begin with the first."),
+            (1, _) => writeln!(text, "One check failed: {first}."),
+            (_, _) => writeln!(
+                text,
+                "{failed} checks failed; begin with the first: {first}."
+            ),
         };
         text
     }
@@ -235,7 +240,7 @@ mod tests {
              ✗  second  it is broken\n           → Mend it. Then go on.\n\
              !  third   it is odd\n           → Change it.\n\
              –  fourth  not tried: second failed\n\
-             One check failed.\n"
+             One check failed: second.\n"
         );
         assert!(
             findings()
@@ -255,7 +260,7 @@ mod tests {
         );
         let broken = format!(
             "✗  one  ten words\n        {long}\n        and some\n        \
-             → Do this, then that, and then\n          go on.\nOne check failed.\n"
+             → Do this, then that, and then\n          go on.\nOne check failed: one.\n"
         );
         assert_eq!(findings.text(Some(40)), broken);
         for unbroken in [None, Some(0), Some(37), Some(500)] {

@@ -1,6 +1,7 @@
 //! Whether what answers is wg-easy, and of a version that this program speaks with.
 
 use super::{Findings, VERSION};
+use crate::untrusted::Line;
 use crate::wg_easy::fields::INFORMATION;
 use crate::wg_easy::record::Record;
 use crate::wg_easy::{Body, Error};
@@ -52,7 +53,7 @@ pub(super) fn check(information: Result<Body, Error>, findings: &mut Findings) -
     let release = Record::from_body(&body, INFORMATION)
         .map(|record| record.shape().into_value())
         .ok()
-        .and_then(|record| Some(record.get("currentRelease")?.as_str()?.to_owned()));
+        .and_then(|record| Some(Line::new(record.get("currentRelease")?.as_str()?)));
     let Some(release) = release else {
         findings.fail(
             VERSION,
@@ -61,7 +62,10 @@ pub(super) fn check(information: Result<Body, Error>, findings: &mut Findings) -
         );
         return false;
     };
-    let number = release.strip_prefix('v').unwrap_or(&release);
+    let number = release
+        .as_str()
+        .strip_prefix('v')
+        .unwrap_or(release.as_str());
     if number.split('.').next() == Some("15") {
         findings.ok(VERSION, format!("wg-easy {number}"));
         return true;

@@ -594,7 +594,7 @@ fn people_get_words_and_no_signs_where_there_is_no_terminal() {
         "{text}"
     );
     assert!(text.contains("what to do: Enable the user"), "{text}");
-    assert!(text.ends_with("One check failed.\n"), "{text}");
+    assert!(text.ends_with("One check failed: login.\n"), "{text}");
     assert!(text.is_ascii(), "{text}");
     assert!(
         !text.contains(PASSWORD) && !text.contains(USERNAME),

@@ -462,6 +462,17 @@ fn a_call_in_the_convention_of_32_bits_ends_the_process() {
 }
 
 #[test]
+fn a_process_in_the_sandbox_can_still_end_itself() {
+    let output = probe(&["1", "fatal", "abort"]);
+    // One C library signals itself; the other is refused that, and runs into what nobody survives.
+    let signal = output.status.signal().expect("a signal ended it");
+    assert!(
+        [libc::SIGABRT, libc::SIGSEGV, libc::SIGILL].contains(&signal),
+        "{output:?}"
+    );
+}
+
+#[test]
 fn what_the_filter_refuses_is_refused_by_the_kernel_and_would_not_be_without_it() {
     let (found, _) = try_everything("calls");
     let without = Findings::of(&probe(&["1", "without", "seccomp"]));

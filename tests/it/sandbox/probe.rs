@@ -298,6 +298,7 @@ fn fatal(attempt: &str) -> String {
             rustix::mount::FsOpenFlags::empty(),
         )),
         "load a module" => said(rustix::system::init_module(b"", c"")),
+        "abort" => std::process::abort(),
         #[cfg(target_arch = "x86_64")]
         "getpid of 32 bits" => {
             raw::getpid_of_32_bits();
