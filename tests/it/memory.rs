@@ -135,3 +135,31 @@ fn calls_do_not_pile_up_copies_of_the_login() {
         }
     }
 }
+
+/// What goes through this process on its way to the client is in the buffers of several libraries,
+/// which do not wipe them.
+#[test]
+fn a_private_key_that_was_asked_for_does_not_pile_up_without_end() {
+    let sim = simulator(Settings {
+        tls: Tls::Valid,
+        clients: 3,
+        ..Settings::default()
+    });
+    let mut server = started(&sim, "auto");
+    for times in [1, 160] {
+        let mut key = String::new();
+        for _ in 0..times {
+            let answer = server.call("get_client_config", json!({"clientId": 1}));
+            let configuration = structured(&answer)["configuration"].as_str().unwrap();
+            let found = configuration
+                .lines()
+                .find_map(|line| line.strip_prefix("PrivateKey = "));
+            key = found.unwrap().trim_end_matches('=').to_owned();
+        }
+        let Some(image) = Image::of(server.pid()) else {
+            return not_tested();
+        };
+        let copies = image.count(&key);
+        assert!((1..=100).contains(&copies), "{copies} after {times} calls");
+    }
+}
