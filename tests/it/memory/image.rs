@@ -24,14 +24,13 @@ impl Image {
             let (start, end) = range.split_once('-')?;
             let number = |text| u64::from_str_radix(text, 16).unwrap();
             let (start, end) = (number(start), number(end));
-            let mut region = vec![0; usize::try_from(end - start).unwrap()];
-            // Some of the kernel's own regions cannot be read.
-            if memory.read_exact_at(&mut region, start).is_ok() {
-                // Most of it was never used, which takes long to look through.
-                let used = region
-                    .chunks(PAGE)
-                    .filter(|page| *page != &ZEROS[..page.len()]);
-                image.extend(used.flatten());
+            // A page at a time: the process may have given one back meanwhile, and some of the kernel's
+            // own cannot be read. Most pages were never used, which take long to look through.
+            for page in (start..end).step_by(PAGE) {
+                let mut content = ZEROS;
+                if memory.read_exact_at(&mut content, page).is_ok() && content != ZEROS {
+                    image.extend(content);
+                }
             }
         }
         assert!(image.len() > 10 * PAGE, "is that all?");
