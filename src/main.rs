@@ -1,6 +1,6 @@
 //! The program: the order in which it starts, and nothing else.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use wg_easy_mcp::check::Check;
@@ -92,12 +92,23 @@ fn check(environment: Environment, json: bool) -> ExitCode {
     let findings = check.run(&report);
     let text = match json {
         true => findings.json(),
-        false => findings.text(std::io::stdout().is_terminal()),
+        false => findings.text(columns()),
     };
     match print(&text) {
         ExitCode::SUCCESS if findings.is_ok() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }
+}
+
+/// The width of the terminal that stdout is; `None` where it is none.
+fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    // One that does not know its own width is taken for an ordinary one.
+    Some(if size.ws_col > 0 {
+        size.ws_col.into()
+    } else {
+        80
+    })
 }
 
 fn refuse(why: &str) -> ExitCode {

@@ -56,9 +56,10 @@ impl Findings {
         self.warn(name, detail, &advice);
     }
 
+    /// What was not looked at, so that one cause is one failure.
     pub(super) fn skip(&mut self, names: &[&'static str], why: &str) {
         for name in names {
-            self.add(name, Status::Skipped, why.to_owned(), None);
+            self.add(name, Status::Skipped, format!("not tried: {why}"), None);
         }
     }
 
@@ -85,29 +86,38 @@ impl Findings {
         same.count()
     }
 
-    /// A line for each check, with what to do about it below, and a last line that sums up.
-    pub fn text(&self, terminal: bool) -> String {
+    /// A line for each check, with what to do about it below, and a last line that sums up. With the
+    /// number of columns of a terminal lines are broken to fit, and there are signs; without, a check
+    /// is one line, and all of it is ASCII.
+    pub fn text(&self, columns: Option<usize>) -> String {
+        let terminal = columns.is_some();
         let width = self.0.iter().map(|finding| finding.name.len()).max();
         let width = width.unwrap_or_default();
         let mut text = String::new();
         for finding in &self.0 {
             let mark = finding.status.mark(terminal);
-            let (name, detail) = (finding.name, &finding.detail);
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{mark}  {name:width$}  {detail}");
+            let margin = mark.chars().count() + 2 + width + 2;
+            let first = format!("{mark}  {:width$}  ", finding.name);
+            write_broken(&mut text, &first, margin, &finding.detail, columns);
             if let Some(advice) = &finding.advice {
-                let margin = mark.chars().count() + 2 + width + 2;
-                let arrow = if terminal { "→" } else { "what to do:" };
-                let _ = writeln!(text, "{:margin$}{arrow} {advice}", "");
+                let arrow = if terminal { "→ " } else { "what to do: " };
+                let first = format!("{:margin$}{arrow}", "");
+                let margin = margin + arrow.chars().count();
+                write_broken(&mut text, &first, margin, advice, columns);
             }
         }
+        let first = self.0.iter().find(|one| one.status == Status::Fail);
+        let first = first.map_or("", |finding| finding.name);
         let (failed, warned) = (self.count(Status::Fail), self.count(Status::Warn));
         let _ = match (failed, warned) {
             (0, 0) => writeln!(text, "Everything is in order."),
             (0, 1) => writeln!(text, "It works, with one warning."),
             (0, _) => writeln!(text, "It works, with {warned} warnings."),
-            (1, _) => writeln!(text, "One check failed."),
-            (_, _) => writeln!(text, "{failed} checks failed; begin with the first."),
+            (1, _) => writeln!(text, "One check failed: {first}."),
+            (_, _) => writeln!(
+                text,
+                "{failed} checks failed; begin with the first: {first}."
+            ),
         };
         text
     }
@@ -143,6 +153,37 @@ impl Status {
             (Self::Skipped, false) => "skipped",
         }
     }
+}
+
+/// Narrower than this a text would be a column of single words; then the terminal may break the lines.
+const NARROW: usize = 30;
+
+/// Writes `words` behind `first`, and further lines below them.
+fn write_broken(
+    text: &mut String,
+    first: &str,
+    margin: usize,
+    words: &str,
+    columns: Option<usize>,
+) {
+    let room = columns.and_then(|columns| columns.checked_sub(margin));
+    let room = room.filter(|room| *room >= NARROW).unwrap_or(usize::MAX);
+    text.push_str(first);
+    let mut used = 0;
+    for word in words.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > room {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n{:margin$}", "");
+            used = 0;
+        } else if used > 0 {
+            text.push(' ');
+            used += 1;
+        }
+        text.push_str(word);
+        used += length;
+    }
+    text.push('\n');
 }
 
 /// Texts of this program say what is wrong up to the end of a sentence (errors) or to a semicolon
@@ -194,18 +235,37 @@ mod tests {
     #[test]
     fn people_read_a_line_for_each_check_and_what_to_do_below() {
         assert_eq!(
-            findings().text(true),
+            findings().text(Some(80)),
             "✓  one     fine\n\
              ✗  second  it is broken\n           → Mend it. Then go on.\n\
              !  third   it is odd\n           → Change it.\n\
-             –  fourth  second failed\n\
-             One check failed.\n"
+             –  fourth  not tried: second failed\n\
+             One check failed: second.\n"
         );
         assert!(
             findings()
-                .text(false)
+                .text(None)
                 .contains("FAIL     second  it is broken\n")
         );
+    }
+
+    #[test]
+    fn lines_are_broken_between_words_to_fit_a_terminal() {
+        let mut findings = Findings::default();
+        let long = "x".repeat(60);
+        findings.fail(
+            "one",
+            format!("ten words {long} and some"),
+            "Do this, then that, and then go on.",
+        );
+        let broken = format!(
+            "✗  one  ten words\n        {long}\n        and some\n        \
+             → Do this, then that, and then\n          go on.\nOne check failed: one.\n"
+        );
+        assert_eq!(findings.text(Some(40)), broken);
+        for unbroken in [None, Some(0), Some(37), Some(500)] {
+            assert_eq!(findings.text(unbroken).lines().count(), 3, "{unbroken:?}");
+        }
     }
 
     #[test]
@@ -228,13 +288,17 @@ mod tests {
     fn a_warning_is_no_failure() {
         let mut findings = Findings::default();
         findings.ok("one", "fine");
-        assert!(findings.text(true).ends_with("Everything is in order.\n"));
+        assert!(
+            findings
+                .text(Some(80))
+                .ends_with("Everything is in order.\n")
+        );
         findings.warn("two", "odd", "");
         findings.skip(&["three"], "nothing to do");
         assert!(findings.is_ok());
         assert!(
             findings
-                .text(true)
+                .text(Some(80))
                 .ends_with("It works, with one warning.\n")
         );
     }

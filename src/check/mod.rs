@@ -6,6 +6,7 @@
 
 mod finding;
 mod login;
+mod version;
 
 pub use finding::Findings;
 
@@ -13,9 +14,7 @@ use jiff::Timestamp;
 
 use crate::config::{Config, ConfigError, Connection, Setup, Warning, setup_instructions};
 use crate::sandbox::{Plan, Report, State};
-use crate::wg_easy::fields::INFORMATION;
 use crate::wg_easy::probe::{Certificate, Presented, Probe};
-use crate::wg_easy::record::Record;
 use crate::wg_easy::{Body, Error, SetupError, WgEasy};
 
 const CONFIGURATION: &str = "configuration";
@@ -27,6 +26,9 @@ const VERSION: &str = "version";
 const LOGIN: &str = "login";
 const TOOLS: &str = "tools";
 const QUESTIONS: &str = "questions";
+
+/// Why nothing is looked at that depends on the configuration.
+const WITHOUT_CONFIGURATION: &str = "the configuration has to be right first";
 
 /// A certificate that expires sooner than this is worth a word.
 const SOON_DAYS: i64 = 14;
@@ -67,7 +69,7 @@ impl Check {
             }
             Err(error) => {
                 findings.fail_as(CONFIGURATION, &error.to_string());
-                after.skip(&[TOOLS, QUESTIONS], "the configuration is wrong");
+                after.skip(&[TOOLS, QUESTIONS], WITHOUT_CONFIGURATION);
                 None
             }
         };
@@ -104,7 +106,7 @@ impl Check {
             ),
             (None, _) => findings.skip(
                 &[DNS, TCP, TLS, PINS, VERSION, LOGIN],
-                "there is nothing to connect to",
+                WITHOUT_CONFIGURATION,
             ),
         }
         findings.extend(self.after);
@@ -242,7 +244,19 @@ impl Instance {
         if !self.tls(presented, &information, findings) {
             return findings.skip(&[VERSION, LOGIN], "there is no TLS connection");
         }
-        if !version(information, findings) {
+        if !self.encrypted
+            && version::is_maybe_tls(&information)
+            && self.probe.presented(address).is_some()
+        {
+            findings.fail(
+                VERSION,
+                format!("what answers at {address} speaks TLS, and WG_EASY_URL begins with http:"),
+                "Let WG_EASY_URL begin with https:, and run this check again to see about the \
+                 certificate.",
+            );
+            return findings.skip(&[LOGIN], "wg-easy was not asked");
+        }
+        if !version::check(information, findings) {
             return findings.skip(&[LOGIN], "it is not certain that wg-easy 15 answers there");
         }
         login::check(self, findings).await;
@@ -328,65 +342,4 @@ fn pins(chain: &[Certificate]) -> String {
         format!("{} ({whose})", certificate.pin)
     });
     pins.collect::<Vec<_>>().join(", ")
-}
-
-/// Whether what answers can be talked to.
-fn version(information: Result<Body, Error>, findings: &mut Findings) -> bool {
-    let body = match information {
-        Ok(body) => body,
-        // wg-easy asks a server of its makers for the latest release, and fails with that.
-        Err(Error::ServerError { .. }) => {
-            findings.warn(
-                VERSION,
-                "wg-easy does not tell its version, as when it cannot reach the internet",
-                "It has to be 15; see the foot of its web UI.",
-            );
-            return true;
-        }
-        Err(Error::NotFound) => {
-            findings.fail(
-                VERSION,
-                "what answers at WG_EASY_URL does not have the API of wg-easy 15 (HTTP 404)",
-                "Check the path in WG_EASY_URL: it must be that of the web UI. wg-easy 14 and older \
-                 have another API; update to 15.",
-            );
-            return false;
-        }
-        // This route needs no login, and none was sent.
-        Err(Error::Refused(_) | Error::PasswordLoginOff | Error::Forbidden) => {
-            findings.fail(
-                VERSION,
-                "something before wg-easy does not let requests through without a login of its own",
-                "Exempt the path of wg-easy's API there, or point WG_EASY_URL to wg-easy itself.",
-            );
-            return false;
-        }
-        Err(error) => {
-            findings.fail_as(VERSION, &error.to_string());
-            return false;
-        }
-    };
-    let release = Record::from_body(&body, INFORMATION)
-        .map(|record| record.shape().into_value())
-        .ok()
-        .and_then(|record| Some(record.get("currentRelease")?.as_str()?.to_owned()));
-    let Some(release) = release else {
-        findings.fail(
-            VERSION,
-            "what answers at WG_EASY_URL names no release",
-            "Check that WG_EASY_URL points to wg-easy 15 and that nothing else answers in its place.",
-        );
-        return false;
-    };
-    let number = release.strip_prefix('v').unwrap_or(&release);
-    if number.split('.').next() == Some("15") {
-        findings.ok(VERSION, format!("wg-easy {number}"));
-        return true;
-    }
-    findings.fail(
-        VERSION,
-        format!("this is wg-easy {number}, and this program speaks with 15"),
-        "Use an instance of wg-easy 15.",
-    );
-    false
 }

@@ -80,12 +80,19 @@ fn readable_directories() -> Vec<PathBuf> {
     directories
 }
 
-/// The directory in which `/etc/resolv.conf` really is, if that is another one.
+/// Where `/etc/resolv.conf` really is.
 fn resolver_configuration() -> Option<PathBuf> {
-    let target = std::fs::canonicalize("/etc/resolv.conf").ok()?;
-    let directory = target.parent()?;
-    // A link into the root directory would otherwise allow everything.
-    (directory != Path::new("/")).then(|| directory.to_owned())
+    let file = std::fs::canonicalize("/etc/resolv.conf").ok()?;
+    Some(readable_for(&file).to_owned())
+}
+
+/// The directory of a file, so that the file may be replaced. Of one that is right below the root
+/// directory, such as `/run`, everything would be readable: there it is the file alone.
+fn readable_for(file: &Path) -> &Path {
+    match file.parent() {
+        Some(directory) if directory.components().count() > 2 => directory,
+        _ => file,
+    }
 }
 
 impl State {
@@ -151,6 +158,21 @@ mod tests {
         ] {
             let state = State::of_landlock(&enforced, status);
             assert!(matches!(state, State::Unavailable(_)));
+        }
+    }
+
+    #[test]
+    fn a_link_to_a_large_directory_opens_a_file_alone() {
+        for (file, readable) in [
+            (
+                "/run/systemd/resolve/stub-resolv.conf",
+                "/run/systemd/resolve",
+            ),
+            ("/mnt/wsl/resolv.conf", "/mnt/wsl"),
+            ("/run/resolv.conf", "/run/resolv.conf"),
+            ("/resolv.conf", "/resolv.conf"),
+        ] {
+            assert_eq!(readable_for(Path::new(file)), Path::new(readable));
         }
     }
 

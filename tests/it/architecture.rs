@@ -138,6 +138,18 @@ fn only_one_small_file_may_be_unsafe_and_only_it_reads_the_environment() {
 }
 
 #[test]
+fn which_certificates_are_good_is_no_setting_of_the_whole_process() {
+    let words = [
+        "install_default",
+        "danger_accept_invalid",
+        "ClientConfig::builder",
+    ];
+    let tls = ["wg_easy/tls.rs", "wg_easy/probe/chain.rs"];
+    assert_only(&words[..2], true, |_| false);
+    assert_only(&words[2..], false, |path| tls.contains(&path));
+}
+
+#[test]
 fn only_diagnostics_write_to_stderr() {
     let words = [
         "eprint!",
@@ -162,9 +174,13 @@ fn only_the_session_writes_to_stdout_and_the_program_when_it_is_asked_for_help()
         .iter()
         .find(|source| source.path == "main.rs")
         .unwrap();
-    // It prints in one place, and looks in another whether there is a terminal.
+    // It prints in one place, and asks in another how wide the terminal is.
     assert_eq!(main.code.matches("stdout()").count(), 2);
-    assert_eq!(main.code.matches("stdout().is_terminal()").count(), 1);
+    assert_eq!(main.code.matches("stdout().write_all(").count(), 1);
+    assert_eq!(
+        main.code.matches("tcgetwinsize(std::io::stdout())").count(),
+        1
+    );
 }
 
 #[test]

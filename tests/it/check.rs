@@ -1,9 +1,14 @@
 //! `wg-easy-mcp check`: each way in which a set-up can be wrong is told apart from the others.
 
 use crate::support::{PASSWORD, USERNAME, simulator};
+use rustix::pty::{OpenptFlags, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::Value;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 use wg_easy_sim::{Account, Era, Fault, Matcher, Role, Settings, Simulator, Tls};
 
 const SECRET: &str = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP";
@@ -87,6 +92,8 @@ impl Checked {
     fn assert_skipped(&self, names: &[&str]) {
         for name in names {
             assert_eq!(self.status(name), "skipped", "{name}");
+            let detail = self.check(name)["detail"].as_str().unwrap();
+            assert!(detail.starts_with("not tried: "), "{name}: {detail}");
         }
     }
 }
@@ -235,6 +242,26 @@ fn a_configuration_that_is_wrong_or_missing_fails_alone() {
 }
 
 #[test]
+fn a_mistyped_variable_and_a_file_that_cannot_be_read_are_matters_of_the_configuration() {
+    let url = "https://vpn.example";
+    let checked = Checked::at(url, &[("WG_EASY_PASWORD", PASSWORD)]);
+    checked.assert_fails("configuration", "Did you mean WG_EASY_PASSWORD?");
+    for (file, words) in [
+        ("/nowhere/password", "does not exist"),
+        ("/etc", "regular file"),
+    ] {
+        let login = [
+            ("WG_EASY_USERNAME", USERNAME),
+            ("WG_EASY_PASSWORD_FILE", file),
+        ];
+        let checked = Checked::with([("WG_EASY_URL", url)].into_iter().chain(login));
+        checked.assert_fails("configuration", "WG_EASY_PASSWORD_FILE");
+        checked.assert_fails("configuration", words);
+        checked.assert_skipped(&["dns", "tcp", "tls", "pins", "version", "login", "tools"]);
+    }
+}
+
+#[test]
 fn a_host_without_an_address_is_a_matter_of_dns() {
     let checked = Checked::at("https://nowhere.invalid", &[]);
     checked.assert_fails("dns", "nowhere.invalid:443");
@@ -323,6 +350,22 @@ fn plain_http_where_tls_is_expected_is_a_matter_of_tls() {
 }
 
 #[test]
+fn tls_where_plain_http_is_expected_is_named() {
+    let (simulator, _roots) = encrypted(Tls::Valid);
+    let url = format!("http://127.0.0.1:{}", simulator.port());
+    let checked = Checked::at(&url, &[]);
+    checked.assert_fails("version", "speaks TLS");
+    checked.assert_fails("version", "begin with https:");
+    checked.assert_skipped(&["tls", "pins", "login"]);
+    assert_eq!(simulator.requests().len(), 0, "nothing was sent");
+    // The same answer as of a web server that wants TLS, from one that has none.
+    let sim = self::simulator(Settings::default());
+    let refused = Matcher::new("GET", "/api/information").always();
+    sim.fault(refused, Fault::status(400));
+    Checked::of(&sim, &[]).assert_fails("version", "HTTP 400");
+}
+
+#[test]
 fn what_is_not_wg_easy_15_is_a_matter_of_the_version() {
     let sim = simulator(Settings {
         prefix: "/vpn".to_owned(),
@@ -405,9 +448,13 @@ fn every_way_for_a_login_to_fail_is_told_apart_with_one_attempt() {
     let other = [("WG_EASY_TOTP_SECRET", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ")];
     Checked::of(&second, &other).assert_fails("login", "refused the code");
     assert_eq!(second.password_checks(), 2);
-    let checked = Checked::of(&second, &[("WG_EASY_TOTP_SECRET", SECRET)]);
-    assert_eq!(checked.status("login"), "ok");
+    let good = [("WG_EASY_TOTP_SECRET", SECRET)];
+    assert_eq!(Checked::of(&second, &good).status("login"), "ok");
     assert_eq!(second.password_checks(), 3);
+    second.advance_clock(Duration::from_secs(300));
+    let checked = Checked::of(&second, &good);
+    checked.assert_fails("login", "behind wg-easy's, so it is probably a clock");
+    assert_eq!(second.password_checks(), 4);
 
     let off = simulator(Settings {
         password_login_disabled: true,
@@ -547,10 +594,66 @@ fn people_get_words_and_no_signs_where_there_is_no_terminal() {
         "{text}"
     );
     assert!(text.contains("what to do: Enable the user"), "{text}");
-    assert!(text.ends_with("One check failed.\n"), "{text}");
+    assert!(text.ends_with("One check failed: login.\n"), "{text}");
     assert!(text.is_ascii(), "{text}");
     assert!(
         !text.contains(PASSWORD) && !text.contains(USERNAME),
         "{text}"
+    );
+}
+
+/// What a terminal of so many columns shows of a check.
+fn on_a_terminal<'a>(
+    columns: u16,
+    variables: impl Iterator<Item = (&'a str, &'a str)>,
+) -> (Option<i32>, String) {
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    unlockpt(&terminal).unwrap();
+    let size = Winsize {
+        ws_row: 24,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&terminal, size).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap();
+    let other_end = File::options().write(true).open(name.to_str().unwrap());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wg-easy-mcp"));
+    command.arg("check").env_clear().envs(variables);
+    command.stdin(Stdio::null()).stdout(other_end.unwrap());
+    let mut child = command.spawn().unwrap();
+    // The last one to hold the other end is then the child.
+    drop(command);
+    let mut shown = Vec::new();
+    // A terminal whose other end is closed gives an error, and what was written before it.
+    let _ = File::from(terminal).read_to_end(&mut shown);
+    let shown = String::from_utf8(shown).unwrap().replace("\r\n", "\n");
+    (child.wait().unwrap().code(), shown)
+}
+
+#[test]
+fn people_at_a_terminal_get_signs_and_lines_that_fit() {
+    let (sim, roots) = encrypted(Tls::WithIntermediate);
+    let url = sim.url();
+    let variables = [
+        ("WG_EASY_URL", url.as_str()),
+        ("WG_EASY_USERNAME", USERNAME),
+        ("WG_EASY_PASSWORD", "something-else-entirely"),
+        ("WG_EASY_CA_FILE", roots.path()),
+    ];
+    for columns in [80, 132] {
+        let (code, shown) = on_a_terminal(columns, variables.into_iter());
+        assert_eq!(code, Some(1));
+        let widest = shown.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(columns.into()), "{shown}");
+        assert!(shown.contains("\n✓  tls "), "{shown}");
+        assert!(shown.contains("\n✗  login "), "{shown}");
+        assert!(shown.contains(" → It is not two-factor"), "{shown}");
+    }
+    // One that does not know how wide it is.
+    let (_, shown) = on_a_terminal(0, variables.into_iter());
+    assert!(
+        shown.lines().all(|line| line.chars().count() <= 80),
+        "{shown}"
     );
 }

@@ -1,82 +1,63 @@
-//! How many copies of the login a running server holds, counted in its memory.
+//! How many copies of each secret a running server holds, counted in its memory, and how many are left
+//! when it ends.
 //!
 //! Only root can read the memory of a process that cannot be dumped; elsewhere these tests say that
 //! they did not run.
+
+mod ending;
+mod image;
+mod sealing_key;
+
+use image::Image;
 
 use crate::support::{Era, PASSWORD, Server, USERNAME, simulator, structured};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
-use std::fs::File;
 use std::io::Write as _;
-use std::os::unix::fs::FileExt as _;
 use wg_easy_sim::{Settings, Simulator, Tls};
 
-/// Everything that a process can write to, and so may have written a secret to.
-struct Image(Vec<u8>);
-
-impl Image {
-    /// `None` where this user may not look.
-    fn of(pid: u32) -> Option<Self> {
-        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
-        let memory = File::open(format!("/proc/{pid}/mem")).ok()?;
-        let mut image = Vec::new();
-        for line in maps.lines() {
-            let mut fields = line.split_whitespace();
-            let (range, rights) = (fields.next()?, fields.next()?);
-            if !rights.starts_with("rw") {
-                continue;
-            }
-            let (start, end) = range.split_once('-')?;
-            let number = |text| u64::from_str_radix(text, 16).unwrap();
-            let (start, end) = (number(start), number(end));
-            let mut region = vec![0; usize::try_from(end - start).unwrap()];
-            // Some of the kernel's own regions cannot be read.
-            if memory.read_exact_at(&mut region, start).is_ok() {
-                image.extend(region);
-            }
-        }
-        assert!(image.len() > 100_000, "is that all?");
-        Some(Self(image))
-    }
-
-    /// Memory that was given back often loses its first bytes to the allocator, so the second half
-    /// counts as the whole.
-    fn count(&self, secret: &str) -> usize {
-        let secret = &secret.as_bytes()[secret.len() / 2..];
-        let mut found = 0;
-        let mut rest = self.0.as_slice();
-        while let Some(at) = rest
-            .windows(secret.len())
-            .position(|window| window == secret)
-        {
-            found += 1;
-            rest = &rest[at + secret.len()..];
-        }
-        found
-    }
-}
-
-/// Copies of the password and of the value of the `Authorization` header.
+/// Copies of what lets somebody in.
 #[derive(Debug)]
 struct Copies {
     password: usize,
+    /// The value of the `Authorization` header.
     encoded: usize,
+    /// The cookies of all sessions together.
+    cookies: usize,
 }
 
 impl Copies {
-    fn of(server: &Server) -> Option<Self> {
+    fn of(server: &Server, sim: &Simulator) -> Option<Self> {
         let Some(image) = Image::of(server.pid()) else {
-            let line = b"not tested: only root can count secrets in the memory of the server\n";
-            std::io::stderr().write_all(line).unwrap();
+            not_tested();
             return None;
         };
         let encoded = STANDARD.encode(format!("{USERNAME}:{PASSWORD}"));
         Some(Self {
             password: image.count(PASSWORD),
             encoded: image.count(encoded.trim_end_matches('=')),
+            cookies: cookies(sim).iter().map(|cookie| image.count(cookie)).sum(),
         })
     }
+}
+
+/// The cookies that the instance was sent, each once, in order.
+fn cookies(sim: &Simulator) -> Vec<String> {
+    let mut cookies = Vec::new();
+    for request in sim.requests() {
+        let cookie = request.headers.iter().find(|(name, _)| name == "cookie");
+        let Some((_, cookie)) = cookie else { continue };
+        if !cookies.contains(cookie) {
+            cookies.push(cookie.clone());
+        }
+    }
+    cookies
+}
+
+fn not_tested() {
+    let line = b"not tested: only root can count secrets in the memory of the server\n";
+    std::io::stderr().write_all(line).unwrap();
 }
 
 fn started(sim: &Simulator, auth: &str) -> Server {
@@ -91,7 +72,7 @@ fn started(sim: &Simulator, auth: &str) -> Server {
 fn before_a_call_the_password_is_in_memory_once_and_the_header_is_not() {
     let sim = simulator(Settings::default());
     let server = started(&sim, "auto");
-    if let Some(copies) = Copies::of(&server) {
+    if let Some(copies) = Copies::of(&server, &sim) {
         assert!(copies.password <= 1, "{copies:?}");
         assert_eq!(copies.encoded, 0, "{copies:?}");
     }
@@ -109,7 +90,7 @@ fn a_password_from_a_file_is_in_memory_once_as_well() {
         .with("WG_EASY_USERNAME", USERNAME)
         .with("WG_EASY_PASSWORD_FILE", path.to_str().unwrap())
         .start();
-    let copies = Copies::of(&server);
+    let copies = Copies::of(&server, &sim);
     std::fs::remove_file(path).unwrap();
     if let Some(copies) = copies {
         assert!(copies.password <= 1, "{copies:?}");
@@ -137,7 +118,7 @@ fn calls_do_not_pile_up_copies_of_the_login() {
                 structured(&server.call("get_client_config", json!({"clientId": 1})));
                 structured(&server.call("disable_client", json!({"clientId": 1})));
             }
-            Copies::of(&server)
+            Copies::of(&server, &sim)
         };
         let (Some(few), Some(many)) = (call(1), call(10)) else {
             return;
@@ -148,6 +129,37 @@ fn calls_do_not_pile_up_copies_of_the_login() {
         for copies in [&few, &many] {
             assert!(copies.password <= 1, "{tls:?}, {auth}: {copies:?}");
             assert!(copies.encoded <= most, "{tls:?}, {auth}: {copies:?}");
+            // The server's own, and what the HTTP library last wrote and read.
+            let most = if auth == "basic" { 0 } else { 4 };
+            assert!(copies.cookies <= most, "{tls:?}, {auth}: {copies:?}");
         }
+    }
+}
+
+/// What goes through this process on its way to the client is in the buffers of several libraries,
+/// which do not wipe them.
+#[test]
+fn a_private_key_that_was_asked_for_does_not_pile_up_without_end() {
+    let sim = simulator(Settings {
+        tls: Tls::Valid,
+        clients: 3,
+        ..Settings::default()
+    });
+    let mut server = started(&sim, "auto");
+    for times in [1, 160] {
+        let mut key = String::new();
+        for _ in 0..times {
+            let answer = server.call("get_client_config", json!({"clientId": 1}));
+            let configuration = structured(&answer)["configuration"].as_str().unwrap();
+            let found = configuration
+                .lines()
+                .find_map(|line| line.strip_prefix("PrivateKey = "));
+            key = found.unwrap().trim_end_matches('=').to_owned();
+        }
+        let Some(image) = Image::of(server.pid()) else {
+            return not_tested();
+        };
+        let copies = image.count(&key);
+        assert!((1..=100).contains(&copies), "{copies} after {times} calls");
     }
 }

@@ -2,7 +2,10 @@
 //!
 //! Where the kernel lacks a protection, the tests say so by name and look that the program does, too.
 
+#[cfg(target_arch = "x86_64")]
+mod older_kernels;
 mod probe;
+mod raw;
 mod resolver;
 
 use std::collections::BTreeMap;
@@ -432,7 +435,10 @@ fn an_attempt_to_take_over_ends_the_process() {
         "mount",
         "mount by file descriptor",
         "load a module",
-    ] {
+    ]
+    .into_iter()
+    .chain(raw::FATAL.iter().map(|(name, _)| *name))
+    {
         let output = probe(&["1", "fatal", attempt]);
         assert_eq!(
             output.status.signal(),
@@ -441,6 +447,44 @@ fn an_attempt_to_take_over_ends_the_process() {
         );
         assert!(!output.status.core_dumped(), "{attempt}");
         assert!(output.stderr.is_empty(), "{attempt}: {output:?}");
+    }
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_call_in_the_convention_of_32_bits_ends_the_process() {
+    const SIGSEGV: i32 = 11;
+    let output = probe(&["1", "fatal", "getpid of 32 bits"]);
+    if output.status.signal() == Some(SIGSEGV) {
+        return not_tested("calls of 32-bit programs");
+    }
+    assert_eq!(output.status.signal(), Some(SIGSYS), "{output:?}");
+}
+
+#[test]
+fn a_process_in_the_sandbox_can_still_end_itself() {
+    let output = probe(&["1", "fatal", "abort"]);
+    // One C library signals itself; the other is refused that, and runs into what nobody survives.
+    let signal = output.status.signal().expect("a signal ended it");
+    assert!(
+        [libc::SIGABRT, libc::SIGSEGV, libc::SIGILL].contains(&signal),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn what_the_filter_refuses_is_refused_by_the_kernel_and_would_not_be_without_it() {
+    let (found, _) = try_everything("calls");
+    let without = Findings::of(&probe(&["1", "without", "seccomp"]));
+    if !found.is_in_force("system call filter") {
+        return;
+    }
+    for (name, _, refused) in raw::REFUSED {
+        assert_eq!(found.tried(name), *refused, "{name}");
+        match without.tried(name) {
+            "ENOSYS" => not_tested(name),
+            otherwise => assert_ne!(otherwise, *refused, "{name}"),
+        }
     }
 }
 
@@ -459,6 +503,28 @@ fn a_kernel_without_a_protection_is_reported_and_the_others_are_in_force() {
         let line = found["line"].as_str().unwrap();
         let (_, missing) = line.split_once("; not in force: ").unwrap();
         assert!(missing.contains(name), "{line}");
+    }
+}
+
+#[test]
+fn a_check_on_a_kernel_without_a_protection_says_which_and_does_not_fail_for_it() {
+    for (hidden, name) in [("landlock", "Landlock"), ("seccomp", "system call filter")] {
+        let output = probe(&["1", "check", hidden]);
+        // The harness of the probe writes a line or two before what it becomes does.
+        let text = String::from_utf8(output.stdout).unwrap();
+        let json: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
+        let checks = json["checks"].as_array().unwrap();
+        let named = |name: &str| checks.iter().find(|check| check["name"] == name).unwrap();
+        let check = named(name);
+        assert_eq!(check["status"], "warn", "{check}");
+        let detail = check["detail"].as_str().unwrap();
+        assert!(detail.starts_with("not in force: "), "{detail}");
+        let advice = check["advice"].as_str().unwrap();
+        assert!(advice.starts_with("The server works without."), "{advice}");
+        assert_eq!(named("no new privileges")["status"], "ok");
+        if hidden == "landlock" {
+            assert!(detail.contains("this kernel does not have it"), "{detail}");
+        }
     }
 }
 

@@ -25,8 +25,14 @@ fn claims() -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-/// Whether `name` is a test that an ordinary run runs: a module's path, and the function.
+/// Whether `name` is a test that runs by itself: a Rust module's path and the function, or a Python
+/// file below `tests`, the class and the method.
 fn exists(name: &str) -> bool {
+    if let Some((file, test)) = name.split_once(".py::") {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("{file}.py"));
+        let source = std::fs::read_to_string(path).unwrap_or_default();
+        return file.starts_with("tests/") && has_python_test(&source, test);
+    }
     let Some((module, function)) = name.rsplit_once("::") else {
         return false;
     };
@@ -47,6 +53,26 @@ fn exists(name: &str) -> bool {
     .iter()
     .filter_map(|file| std::fs::read_to_string(root.join(file)).ok())
     .any(|source| has_test(&source, function))
+}
+
+fn has_python_test(source: &str, test: &str) -> bool {
+    let Some((class, method)) = test.split_once("::") else {
+        return false;
+    };
+    let class = format!("class {class}(");
+    let lines = source.lines().skip_while(|line| !line.starts_with(&class));
+    // What is in a class is indented.
+    let body = lines
+        .skip(1)
+        .take_while(|line| line.is_empty() || line.starts_with(' '));
+    let definition = format!("    def {method}(self");
+    let mut above = "";
+    method.starts_with("test_")
+        && body.into_iter().any(|line| {
+            let is_left_out = above.starts_with("    @unittest.skip(");
+            above = line;
+            line.starts_with(&definition) && !is_left_out
+        })
 }
 
 fn has_test(source: &str, function: &str) -> bool {
@@ -88,13 +114,51 @@ fn what_is_not_a_test_is_not_taken_for_one() {
         "it::security_md::what_is_not_a_test_is_not_taken_for_one"
     ));
     assert!(exists("approval::seal::a_state_opens_once"));
+    assert!(exists(
+        "tests/policy/test_deny.py::Deny::test_the_dependencies_keep_to_the_rules"
+    ));
     for wrong in [
         "it::security_md::claims",
         "it::security_md::no_such_test",
         "it::nowhere::what_is_not_a_test_is_not_taken_for_one",
         "it::sandbox::probe::probe",
         "what_is_not_a_test_is_not_taken_for_one",
+        "tests/policy/test_deny.py::Deny::test_no_such_test",
+        "tests/policy/test_deny.py::Admission::test_kyverno",
+        "tests/policy/test_deny.py::cargo_deny",
+        "tests/policy/test_nothing.py::Deny::test_the_dependencies_keep_to_the_rules",
+        "tests/container/test_image.py::Image::session",
+        "tests/container/test_image.py::Image::test_print_the_figures",
+        "policy/test_deny.py::Deny::test_the_dependencies_keep_to_the_rules",
     ] {
         assert!(!exists(wrong), "{wrong}");
     }
+    for skipped in ["", "    @unittest.skip(\"later\")\n"] {
+        let source = format!("class One(T):\n{skipped}    def test_it(self):\n        pass\n");
+        assert_eq!(has_python_test(&source, "One::test_it"), skipped.is_empty());
+    }
+}
+
+/// The architecture page says what must stay true of the code; each of that is a claim as well.
+#[test]
+fn every_invariant_of_the_architecture_is_among_the_claims() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let (_, section) = text.split_once("\n## Invariants\n").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let claims = claims();
+    let claimed: Vec<_> = claims.iter().flat_map(|(_, tests)| tests).collect();
+    let mut invariants = 0;
+    for invariant in section.split("\n- **").skip(1) {
+        invariants += 1;
+        let Some((_, tests)) = invariant.split_once("Test:") else {
+            continue;
+        };
+        for test in tests.split('`').skip(1).step_by(2) {
+            let ending = format!("::{test}");
+            let is_claimed = claimed.iter().any(|name| name.ends_with(&ending));
+            assert!(is_claimed, "no claim names {test}");
+        }
+    }
+    assert!(invariants > 10, "only {invariants} invariants were found");
 }

@@ -20,6 +20,22 @@ fn what_a_client_is_told_of_the_tools_changes_only_on_purpose() {
     insta::assert_snapshot!(serde_json::to_string_pretty(&tools).unwrap());
 }
 
+#[test]
+fn a_tool_that_hands_out_a_private_key_says_so_and_no_other_one_does() {
+    let tools = Server::unconfigured().start().tools();
+    let warning = tools.iter().filter(|tool| {
+        let description = tool["description"].as_str().unwrap();
+        description.contains("PRIVATE KEY")
+    });
+    let names: Vec<_> = warning.map(|tool| &tool["name"]).collect();
+    let expected = [
+        "get_client_config",
+        "get_client_qrcode",
+        "generate_one_time_link",
+    ];
+    assert_eq!(names, expected);
+}
+
 /// Name; readOnly, destructive, idempotent.
 const HINTS: [(&str, [bool; 3]); 11] = [
     ("list_clients", [true, false, true]),

@@ -23,9 +23,23 @@ pub(super) fn examined() -> Vec<Examined> {
             vec![vec![of(0, THREAD | NAMESPACES, THREAD)]],
         ),
         // Characters put into the terminal's input would be read by the shell that started this.
+        // Whoever owns a descriptor is sent signals for it, and an owner may be any process.
         refuse_if(
             libc::SYS_ioctl,
-            vec![vec![is_bits(1, TYPE_INPUT)], vec![is_bits(1, TYPE_LINUX)]],
+            vec![
+                vec![is_bits(1, TYPE_INPUT)],
+                vec![is_bits(1, TYPE_LINUX)],
+                vec![is_bits(1, SET_OWNER)],
+                vec![is_bits(1, SET_GROUP)],
+            ],
+        ),
+        refuse_if(
+            libc::SYS_fcntl,
+            vec![
+                vec![is(1, libc::F_SETOWN)],
+                vec![is_bits(1, SET_OWNER_EX)],
+                vec![is_bits(1, SET_SIGNAL)],
+            ],
         ),
         // Reading limits is how a C library finds the size of a stack. Raising the limit on core
         // dumps is what root can do even where the highest is zero.
@@ -65,6 +79,10 @@ const THREAD: u32 = 0x0001_0000; // CLONE_THREAD
 const NAMESPACES: u32 = 0x0002_0000 | 0x7e00_0000;
 const TYPE_INPUT: u32 = 0x5412; // TIOCSTI
 const TYPE_LINUX: u32 = 0x541c; // TIOCLINUX
+const SET_OWNER: u32 = 0x8901; // FIOSETOWN
+const SET_GROUP: u32 = 0x8902; // SIOCSPGRP
+const SET_SIGNAL: u32 = 10; // F_SETSIG
+const SET_OWNER_EX: u32 = 15; // F_SETOWN_EX
 const SET_VMA: u32 = 0x5356_4d41; // PR_SET_VMA
 
 /// Memory that holds no code. With a C library that loads name services while the program runs, also

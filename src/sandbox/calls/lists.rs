@@ -47,13 +47,19 @@ pub(super) const REFUSED: &[c_long] = &[
     libc::SYS_listen,
     libc::SYS_accept,
     libc::SYS_accept4,
-    // Signals to others; the process ends itself with `tgkill`.
+    // Signals to others; the process ends itself with `tgkill`. (A C library that takes `tkill` for
+    // that ends it in another way when it is refused.)
     libc::SYS_kill,
+    libc::SYS_tkill,
     libc::SYS_rt_sigqueueinfo,
     libc::SYS_rt_tgsigqueueinfo,
     libc::SYS_pidfd_send_signal,
     libc::SYS_process_mrelease,
     libc::SYS_setpriority,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setscheduler,
+    libc::SYS_sched_setattr,
+    libc::SYS_sched_setaffinity,
     libc::SYS_ioprio_set,
     libc::SYS_migrate_pages,
     libc::SYS_move_pages,
@@ -72,6 +78,38 @@ pub(super) const REFUSED: &[c_long] = &[
     libc::SYS_setrlimit,
     libc::SYS_setsid,
     libc::SYS_setpgid,
+    // Files that are there already: Landlock has no say in what belongs to them beside their content,
+    // and before its third version none in their length.
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    FCHMODAT2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    SETXATTRAT,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    REMOVEXATTRAT,
+    FILE_SETATTR,
+    libc::SYS_truncate,
+    libc::SYS_ftruncate,
+    libc::SYS_fallocate,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
     // Memory that is a file, to get code into the process past the file system.
     libc::SYS_memfd_create,
     libc::SYS_memfd_secret,
@@ -146,8 +184,12 @@ pub(super) const UNKNOWN: &[c_long] = &[
     libc::SYS_io_uring_register,
 ];
 
-/// The same on both; the C libraries' lists have a gap there.
+// The same on both; the C libraries' lists have gaps there.
+const FCHMODAT2: c_long = 452;
+const SETXATTRAT: c_long = 463;
+const REMOVEXATTRAT: c_long = 466;
 const OPEN_TREE_ATTR: c_long = 467;
+const FILE_SETATTR: c_long = 469;
 const KEXEC_FILE_LOAD: c_long = if cfg!(target_arch = "x86_64") {
     320
 } else {

@@ -156,6 +156,7 @@ fn errors() -> Vec<Error> {
         },
         TlsFault::UnknownIssuer,
         TlsFault::AuthorityAsServer,
+        TlsFault::NotForServers,
         TlsFault::PinMismatch {
             seen: "sha256/AAAA".into(),
         },

@@ -70,7 +70,7 @@ impl Recorder {
             None => rustls_native_certs::load_native_certs().certs,
         };
         Self {
-            config: config.ok().filter(|_| encrypted),
+            config: config.ok(),
             seen,
             roots,
         }

@@ -34,6 +34,8 @@ pub enum TlsFault {
     /// The leaf is the certificate of an authority, which a server may not use: what a plain
     /// `openssl req -x509` makes.
     AuthorityAsServer,
+    /// The certificate is for something else than servers.
+    NotForServers,
     /// The chain is good, or needs not be, but no pin matches.
     PinMismatch {
         /// The leaf's pin, as `WG_EASY_TLS_PINS` takes it.
@@ -81,6 +83,7 @@ impl TlsFault {
                 not_before: date(*not_before),
             },
             E::CaUsedAsEndEntity => Self::AuthorityAsServer,
+            E::RequiredEkuNotFoundContext(_) => Self::NotForServers,
             // A chain that is signed by somebody else with a trusted authority's name ends here, too.
             E::UnknownIssuer | E::InvalidSignatureForPublicKey => Self::UnknownIssuer,
             other => Self::Other(other.to_string()),
@@ -154,6 +157,10 @@ impl fmt::Display for TlsFault {
                 "the server uses the certificate of an authority as its own. Make one that is not \
                  (basicConstraints CA:FALSE), or accept it by its key: WG_EASY_INSECURE_TLS=true \
                  together with WG_EASY_TLS_PINS.",
+            ),
+            Self::NotForServers => f.write_str(
+                "the certificate is not one for servers. Use one whose extended key usage has \
+                 serverAuth, or which has none.",
             ),
             Self::PinMismatch { seen } => write!(
                 f,

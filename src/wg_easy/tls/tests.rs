@@ -2,8 +2,8 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair,
-    PublicKeyData as _, date_time_ymd,
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
+    KeyPair, PublicKeyData as _, date_time_ymd,
 };
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned, SupportedProtocolVersion};
@@ -195,6 +195,28 @@ async fn a_certificate_is_called_by_what_is_wrong_with_it() {
 }
 
 #[tokio::test]
+async fn an_issuer_in_between_has_dates_as_well_and_a_certificate_a_purpose() {
+    let pki = Pki::new();
+    let mut params = authority("intermediate");
+    params.not_after = date_time_ymd(2024, 2, 29);
+    let key = KeyPair::generate().unwrap();
+    let expired = Issuer::signed_by(params, key, &pki.root).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let signed = host("localhost").signed_by(&key, &expired).unwrap();
+    let certificate = signed.der().clone();
+    let leaf = Leaf { certificate, key };
+    let not_after = "2024-02-29T00:00:00Z".to_owned();
+    let result = connect(&leaf, &[expired.der()], pki.trusted(&[])).await;
+    assert_eq!(result, Err(TlsFault::Expired { not_after }));
+
+    let mut params = host("localhost");
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+    let leaf = pki.leaf(params);
+    let result = connect(&leaf, &[pki.intermediate.der()], pki.trusted(&[])).await;
+    assert_eq!(result, Err(TlsFault::NotForServers));
+}
+
+#[tokio::test]
 async fn without_configured_roots_a_private_authority_is_unknown() {
     let pki = Pki::new();
     let leaf = pki.leaf(host("localhost"));
@@ -248,6 +270,26 @@ async fn a_pin_matches_any_key_of_the_verified_chain() {
         // The first one is nobody's: one match is enough.
         let pins = [Pin([7; 32]), pin(certificate)];
         assert_eq!(connect(&leaf, &chain, pki.trusted(&pins)).await, Ok(()));
+    }
+}
+
+#[tokio::test]
+async fn with_two_pins_a_server_may_change_its_key() {
+    let pki = Pki::new();
+    let (old, new) = (pki.leaf(host("localhost")), pki.leaf(host("localhost")));
+    let pins = [pin(&old.certificate), pin(&new.certificate)];
+    let chain = [pki.intermediate.der()];
+    for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
+        for leaf in [&old, &new] {
+            for tls in [pki.trusted(&pins), insecure(&pins)] {
+                assert_eq!(connect_with(leaf, &chain, tls, &[version]).await, Ok(()));
+            }
+        }
+        // With one of them it is cut off on the day of the change.
+        let tls = pki.trusted(&pins[..1]);
+        let seen = pin_text(&pins[1]);
+        let result = connect_with(&new, &chain, tls, &[version]).await;
+        assert_eq!(result, Err(TlsFault::PinMismatch { seen }));
     }
 }
 

@@ -6,7 +6,8 @@
 //! - `PORT OTHER_PORT FILE SOCKET` applies the sandbox for `PORT` (0: for none) and tries everything
 //!   that fails without ending the process.
 //! - `PORT fatal ATTEMPT` makes one attempt that should end it.
-//! - `PORT without FEATURE` plays a kernel that does not have it, and gives the report alone.
+//! - `PORT without FEATURE` plays a kernel that does not have it, and makes the calls of [`raw`] alone.
+//! - `PORT check FEATURE` runs `wg-easy-mcp check --json` on such a kernel.
 
 use std::fmt::Debug;
 use std::io::{self, Write as _};
@@ -21,6 +22,8 @@ use rustix::net::{AddressFamily, Protocol, SendFlags, SocketFlags, SocketType, i
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 use serde_json::{Map, Value, json};
 use wg_easy_mcp::sandbox::{self, Plan, Report, State};
+
+use super::raw;
 
 pub(super) const VARIABLE: &str = "SANDBOX_PROBE";
 
@@ -43,13 +46,23 @@ fn probe() {
     }
     if arguments[1] == "without" {
         hide(arguments[2]);
-        print(&sandbox::apply(&plan), Map::new());
+        let report = sandbox::apply(&plan);
+        let mut tried = Map::new();
+        raw_calls(&mut tried);
+        print(&report, tried);
         return;
+    }
+    if arguments[1] == "check" {
+        hide(arguments[2]);
+        let mut check = Command::new(env!("CARGO_BIN_EXE_wg-easy-mcp"));
+        check.args(["check", "--json"]).env_clear();
+        panic!("{}", check.exec());
     }
     let outside = Path::new(arguments[2]);
     let other: u16 = arguments[1].parse().unwrap();
     let report = sandbox::apply(&plan);
     let mut tried = attempts(port, other, outside, arguments[3]);
+    raw_calls(&mut tried);
     // Threads that are started later live under the same rules.
     let file = outside.to_owned();
     let in_thread = std::thread::spawn(move || {
@@ -92,6 +105,12 @@ fn hide(feature: &str) {
     .unwrap();
     let program: BpfProgram = filter.try_into().unwrap();
     seccompiler::apply_filter(&program).unwrap();
+}
+
+fn raw_calls(tried: &mut Map<String, Value>) {
+    for (name, number, _) in raw::REFUSED {
+        tried.insert((*name).to_owned(), Value::String(said(raw::call(*number))));
+    }
 }
 
 const MPTCP: Option<Protocol> = Some(ipproto::MPTCP);
@@ -279,7 +298,16 @@ fn fatal(attempt: &str) -> String {
             rustix::mount::FsOpenFlags::empty(),
         )),
         "load a module" => said(rustix::system::init_module(b"", c"")),
-        other => panic!("no such attempt: {other}"),
+        "abort" => std::process::abort(),
+        #[cfg(target_arch = "x86_64")]
+        "getpid of 32 bits" => {
+            raw::getpid_of_32_bits();
+            "ok".to_owned()
+        }
+        other => {
+            let known = raw::FATAL.iter().find(|(name, _)| *name == other);
+            said(raw::call(known.expect("there is such a call").1))
+        }
     }
 }
 

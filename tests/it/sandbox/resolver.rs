@@ -44,12 +44,12 @@ fn serve_names(address: &str) {
     });
 }
 
-/// The program with `etc` in the place of `/etc`, and `elsewhere` in the place of `/media`.
+/// The program with `etc` in the place of `/etc`, and `elsewhere` in the place of `/usr/local`.
 fn program(sim: &Simulator, etc: &Path, elsewhere: &Path) -> Command {
     let mut command = Command::new("unshare");
     command
         .args(["--mount", "sh", "-c"])
-        .arg(r#"mount --bind "$0" /etc && mount --bind "$1" /media && exec "$2""#)
+        .arg(r#"mount --bind "$0" /etc && mount --bind "$1" /usr/local && exec "$2""#)
         .args([etc, elsewhere])
         .arg(env!("CARGO_BIN_EXE_wg-easy-mcp"))
         .env_clear()
@@ -82,7 +82,7 @@ fn names_are_resolved_after_the_files_behind_it_were_replaced() {
     let hosts = etc.file("hosts", "127.0.0.1 localhost\n");
     // Nobody listens there, which is known at once.
     let silent = elsewhere.file("resolv.conf", "nameserver 127.78.0.1\n");
-    symlink("/media/resolv.conf", etc.0.join("resolv.conf")).unwrap();
+    symlink("/usr/local/resolv.conf", etc.0.join("resolv.conf")).unwrap();
 
     let mut session = Session::start(program(&sim, &etc.0, &elsewhere.0));
     let mut call = || session.call("list_clients", json!({}));

@@ -10,7 +10,10 @@ use std::{
 
 use http_body_util::BodyExt as _;
 use hyper::{
-    Request, Response, body::Incoming, header::HeaderValue, server::conn::http1,
+    Request, Response,
+    body::Incoming,
+    header::{DATE, HeaderValue},
+    server::conn::http1,
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -25,6 +28,7 @@ use crate::{
     body::SimBody,
     call::Call,
     connection::{Control, Exchange, Socket},
+    dates,
     fault::Fault,
     hold::Place,
     log::{Login, Received},
@@ -146,7 +150,12 @@ impl Connection {
         if answered.is_err() {
             self.control.reset();
         }
-        let (response, login) = answered?;
+        let (mut response, login) = answered?;
+        // By the clock that codes of a second factor are checked with.
+        let date = dates::cookie(self.shared.state().now());
+        if let Ok(date) = HeaderValue::try_from(date) {
+            response.headers_mut().entry(DATE).or_insert(date);
+        }
         self.shared
             .record_answer(number, Some(response.status().as_u16()), login);
         Ok(response)

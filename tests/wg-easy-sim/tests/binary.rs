@@ -50,6 +50,55 @@ fn it_refuses_what_it_does_not_know() {
         .unwrap();
     assert!(!output.status.success());
     assert!(String::from_utf8(output.stderr).unwrap().contains("--port"));
+    for option in ["--certificate", "--user"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wg-easy-sim"));
+        let output = command.args([option, "nonsense"]).output().unwrap();
+        assert!(!output.status.success(), "{option}");
+    }
+}
+
+#[test]
+fn what_can_be_wrong_with_an_instance_can_be_asked_for() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_wg-easy-sim"))
+        .args([
+            "--prefix",
+            "/vpn",
+            "--release",
+            "v14.0.1",
+            "--user",
+            "disabled",
+        ])
+        .args([
+            "--totp",
+            "GEZDGNBVGY3TQOJQ",
+            "--clock-ahead",
+            "3600",
+            "--no-passwords",
+        ])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    output.read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("URL       http://").unwrap();
+    let (address, prefix) = address.split_at(address.find('/').unwrap());
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "GET {prefix}/api/information HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("v14.0.1"), "{answer}");
+    let date = answer.lines().find_map(|line| line.strip_prefix("date: "));
+    let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(date.unwrap());
+    let ahead = date.unwrap().duration_since(jiff::Timestamp::now());
+    assert!((3500..=3600).contains(&ahead.as_secs()), "{ahead}");
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]
