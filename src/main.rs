@@ -1,6 +1,6 @@
 //! The program: the order in which it starts, and nothing else.
 
-use std::io::Write;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use wg_easy_mcp::check::Check;
