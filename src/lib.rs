@@ -11,6 +11,8 @@
 //! - [`config`]: what the operator asked for, parsed into values that are right
 //! - [`command_line`]: `--help`, `--version` and next to nothing else
 //! - [`diagnostics`]: stderr: messages that repeat no value, and a line for each decision
+//! - [`sandbox`]: what the process gives up before it reads a byte
+//! - [`check`]: the set-up, step by step, in words
 //! - [`session`]: one session, from the first byte to the last
 //! - [`transport`]: one JSON-RPC message a line, in and out
 //! - [`server`]: lists tools, takes calls, sees to it that each gets an answer
