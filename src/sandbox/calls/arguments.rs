@@ -12,6 +12,10 @@ pub(super) fn examined() -> Vec<Examined> {
         refuse_if(libc::SYS_sendmsg, vec![vec![has(2, FAST_OPEN)]]),
         refuse_if(libc::SYS_sendmmsg, vec![vec![has(3, FAST_OPEN)]]),
         allow_if(libc::SYS_mmap, mappings()),
+        // Files are opened to be read. Landlock says so, too, where a kernel has it.
+        refuse_if(libc::SYS_openat, writing(2)),
+        #[cfg(target_arch = "x86_64")]
+        refuse_if(libc::SYS_open, writing(1)),
         // Memory that was written does not become code.
         refuse_if(libc::SYS_mprotect, vec![vec![has(2, EXECUTE)]]),
         refuse_if(libc::SYS_pkey_mprotect, vec![vec![has(2, EXECUTE)]]),
@@ -68,6 +72,15 @@ pub(super) fn examined() -> Vec<Examined> {
             )]],
         ),
     ]
+}
+
+/// Flags that open a file for anything but reading, or make one. (A file without a name, O_TMPFILE, has to be
+/// opened for writing.)
+fn writing(argument: u32) -> Vec<Vec<Condition>> {
+    [libc::O_WRONLY, libc::O_RDWR, libc::O_CREAT, libc::O_TRUNC]
+        .into_iter()
+        .map(|flag| vec![has(argument, flag.unsigned_abs())])
+        .collect()
 }
 
 const FAST_OPEN: u32 = 0x2000_0000; // MSG_FASTOPEN

@@ -110,6 +110,30 @@ pub(super) const REFUSED: &[c_long] = &[
     libc::SYS_utimes,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_futimesat,
+    // Files that come, go and move. (Which are opened for writing is seen by their flags.)
+    libc::SYS_mkdirat,
+    libc::SYS_unlinkat,
+    libc::SYS_renameat,
+    libc::SYS_renameat2,
+    libc::SYS_linkat,
+    libc::SYS_symlinkat,
+    libc::SYS_mknodat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_creat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_mkdir,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_rmdir,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_unlink,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_rename,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_link,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_symlink,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_mknod,
     // Memory that is a file, to get code into the process past the file system.
     libc::SYS_memfd_create,
     libc::SYS_memfd_secret,
@@ -178,6 +202,8 @@ pub(super) const REFUSED: &[c_long] = &[
 /// Libraries ask for these first and know what to do without.
 pub(super) const UNKNOWN: &[c_long] = &[
     libc::SYS_clone3,
+    // Its flags are out of a filter's sight.
+    libc::SYS_openat2,
     // Calls made through the ring pass by every filter.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,

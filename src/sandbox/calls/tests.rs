@@ -200,6 +200,35 @@ fn memory_that_can_be_written_does_not_become_code() {
 }
 
 #[test]
+fn files_are_opened_to_be_read() {
+    let open = |flags: i32| says(libc::SYS_openat, [0, 0, flags as u64, 0, 0, 0]);
+    for flags in [
+        libc::O_RDONLY,
+        libc::O_CLOEXEC,
+        libc::O_DIRECTORY | libc::O_NONBLOCK,
+        libc::O_PATH | libc::O_NOFOLLOW,
+    ] {
+        assert_eq!(open(flags), ALLOWED, "{flags:#o}");
+    }
+    for flags in [
+        libc::O_WRONLY,
+        libc::O_RDWR,
+        libc::O_ACCMODE,
+        libc::O_CREAT,
+        libc::O_TRUNC,
+        libc::O_RDWR | libc::O_TMPFILE,
+        libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC,
+    ] {
+        assert_eq!(open(flags), NOT_PERMITTED, "{flags:#o}");
+        #[cfg(target_arch = "x86_64")]
+        assert_eq!(
+            says(libc::SYS_open, [0, flags as u64, 0, 0, 0, 0]),
+            NOT_PERMITTED
+        );
+    }
+}
+
+#[test]
 fn what_was_given_up_does_not_come_back() {
     let prctl = |option: i32| says(libc::SYS_prctl, [option as u64, 1, 0, 0, 0, 0]);
     assert_eq!(prctl(libc::PR_SET_NAME), ALLOWED);
