@@ -208,13 +208,13 @@ fn uncapitalised(text: &str) -> String {
     }
 }
 
+/// A sentence: with a capital letter, unless it begins with the name of wg-easy, and a full stop.
 fn capitalised(text: &str) -> String {
+    let stop = if text.ends_with('.') { "" } else { "." };
     let mut letters = text.chars();
     match letters.next() {
-        Some(first) => {
-            let stop = if text.ends_with('.') { "" } else { "." };
-            format!("{}{}{stop}", first.to_ascii_uppercase(), letters.as_str())
-        }
+        Some(_) if text.starts_with("wg-easy") => format!("{text}{stop}"),
+        Some(first) => format!("{}{}{stop}", first.to_ascii_uppercase(), letters.as_str()),
         None => String::new(),
     }
 }
@@ -246,6 +246,20 @@ mod tests {
             findings()
                 .text(None)
                 .contains("FAIL     second  it is broken\n")
+        );
+    }
+
+    #[test]
+    fn sentences_begin_with_a_capital_letter_and_wg_easy_keeps_its_small_one() {
+        let half = |text: &str| text.to_owned();
+        assert_eq!(
+            in_two("It is so; wg-easy does not say why. Ask"),
+            (half("it is so"), half("wg-easy does not say why. Ask."))
+        );
+        assert_eq!(in_two("It is so"), (half("it is so"), half("")));
+        assert_eq!(
+            in_two("it is so. mend it."),
+            (half("it is so"), half("Mend it."))
         );
     }
 

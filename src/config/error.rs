@@ -199,7 +199,7 @@ impl fmt::Display for ConfigError {
                  least 10 bytes; copy the secret that the authenticator app was set up with, not a code",
             ),
             Self::ColonInUsername => f.write_str(
-                "WG_EASY_USERNAME has a colon in it, which Basic authentication (WG_EASY_AUTH=basic) cannot \
+                "the user name has a colon in it, which Basic authentication (WG_EASY_AUTH=basic) cannot \
                  carry; give the user a name without one, or use auto or session",
             ),
             Self::Pin { entry } => write!(

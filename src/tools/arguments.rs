@@ -97,8 +97,11 @@ impl Arguments {
 
     /// A text argument that has to be there.
     pub fn required_text(&self, name: &'static str) -> Result<&str, Wrong> {
-        self.text(name)?
-            .ok_or_else(|| Wrong(format!("{name} is missing.")))
+        self.text(name)?.ok_or_else(|| {
+            Wrong(format!(
+                "{name} is missing, and this tool cannot do without it."
+            ))
+        })
     }
 
     /// An optional integer argument within bounds, both included.

@@ -45,14 +45,14 @@ impl fmt::Display for Refusal {
             Self::Basic => f.write_str(
                 "wg-easy refused the login (HTTP 401): the user name or the password is wrong, or the \
                  account has two-factor authentication on; wg-easy does not say which. Check \
-                 WG_EASY_USERNAME (upper and lower case differ) and WG_EASY_PASSWORD, and start this \
-                 server again.",
+                 WG_EASY_USERNAME (upper and lower case differ) and WG_EASY_PASSWORD, or their files, and \
+                 start this server again.",
             ),
             Self::Password => f.write_str(
                 "wg-easy refused the login (HTTP 401): the user name or the password is wrong. It is \
                  not two-factor authentication: wg-easy asks for a code only after the right password. \
-                 Check WG_EASY_USERNAME (upper and lower case differ) and WG_EASY_PASSWORD, and start \
-                 this server again.",
+                 Check WG_EASY_USERNAME (upper and lower case differ) and WG_EASY_PASSWORD, or their \
+                 files, and start this server again.",
             ),
             Self::UserDisabled => f.write_str(
                 "wg-easy refused the login because the user is disabled. Enable the user in wg-easy's \

@@ -210,7 +210,10 @@ fn a_bad_value_of_any_field_is_refused_before_anything_is_sent() {
             }
         }
         let missing = server.ask("create_client", json!({})).result();
-        assert_eq!(refusal(&missing), "name is missing.");
+        assert_eq!(
+            refusal(&missing),
+            "name is missing, and this tool cannot do without it."
+        );
     }
     assert_eq!(sim.requests().len(), 0);
 }
