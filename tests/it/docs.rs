@@ -224,6 +224,16 @@ fn anchors(page: &str) -> BTreeSet<String> {
     anchors
 }
 
+#[test]
+fn the_simulated_wg_easy_lets_in_whom_the_page_names() {
+    let account = wg_easy_sim::Settings::default().account;
+    let login = format!(
+        "WG_EASY_USERNAME={} WG_EASY_PASSWORD={} wg-easy-mcp check",
+        account.username, account.password
+    );
+    assert!(read("docs/getting-started.md").contains(&login), "{login}");
+}
+
 /// What is shown as an example is what comes: a question, an answer with a token, an audit line.
 #[test]
 fn what_asking_shows_is_what_comes() {

@@ -100,7 +100,6 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
             "--no-passwords" => options.settings.password_login_disabled = true,
             "--prefix" => options.settings.prefix = value()?,
             "--release" => options.settings.version = value()?,
-            "--help" => return Err(HELP.to_owned()),
             other => return Err(format!("unknown argument {other:?}\n\n{HELP}")),
         }
     }
@@ -108,6 +107,10 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
 }
 
 fn main() -> ExitCode {
+    if std::env::args().any(|argument| argument == "--help") {
+        println!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
     let options = match options(std::env::args().skip(1)) {
         Ok(options) => options,
         Err(message) => {
