@@ -96,6 +96,12 @@ class Comparison(unittest.TestCase):
         found = list(self.verify.differences(self.image(b"1"), self.image(b"1", REVISION="b")))
         self.assertTrue(any(line.startswith("configuration, config: ") for line in found), found)
 
+    def test_an_image_of_a_commit_that_is_not_checked_out_is_refused(self):
+        layout = self.image(b"1", REVISION="0" * 40).directory
+        done = subprocess.run([ROOT / "scripts/verify", "--local", f"oci:{layout}"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("NOT the image of what is checked out here", done.stderr)
+
     def test_a_layout_that_was_tampered_with_is_refused(self):
         image = self.image(b"1")
         layer = image.blob(image.manifest["layers"][0]["digest"])

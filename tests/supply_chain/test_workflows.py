@@ -75,6 +75,13 @@ class Workflows(unittest.TestCase):
         for name, job in jobs.items():
             self.assertEqual(job.get("if"), "github.repository == 'wg-easy-mcp/wg-easy-mcp'", name)
 
+    def test_whoever_verifies_asks_for_the_repository_as_well(self):
+        commands = (ROOT / "docs/verify.md").read_text().replace("\\\n", " ").splitlines()
+        verifying = [line for line in commands if line.startswith(("cosign verify", "gh attestation verify"))]
+        self.assertEqual(len(verifying), 4)
+        for line in verifying:
+            self.assertRegex(line, r'--(certificate-github-workflow-repository|repo) "\$REPOSITORY"')
+
     def test_what_is_signed_was_built_by_the_workflow_that_signs(self):
         # Every job of a run may leave files for the others, so each is taken by the name that the build gave it.
         jobs = yaml.safe_load((ROOT / ".github/workflows/image.yml").read_text())["jobs"]
