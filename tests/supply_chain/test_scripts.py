@@ -235,6 +235,52 @@ class Linking(Commands):
         self.assertRegex(script, r'\[ "\$target" = x86_64-unknown-linux-musl \] \|\|\s.*-Clinker=\$here/scripts/link-static-pie"')
 
 
+class Downloads(unittest.TestCase):
+    """What the checks and the build fetch is named by version, and where the registry's word is all there is, by hash."""
+
+    SCRIPTS = [path for part in ("scripts", ".ci", "tests/clients", "tests/container") for path in sorted((ROOT / part).iterdir())
+               if path.is_file() and path.suffix in ("", ".py")]
+
+    def commands(self, begin):
+        """The commands that begin so, each in one line."""
+        for path in self.SCRIPTS:
+            for line in path.read_text().replace("\\\n", " ").splitlines():
+                if re.search(begin, line) and not line.lstrip().startswith("#"):
+                    yield f"{path.name}: {' '.join(line.split())}"
+
+    def test_python_packages_are_named_by_hash_with_all_that_they_need(self):
+        files = [ROOT / "tests/requirements.txt", *sorted((ROOT / "tests/clients/requirements").glob("*.txt"))]
+        self.assertEqual(len(files), 4)
+        for path in files:
+            text = re.sub(r"^#.*\n", "", path.read_text(), flags=re.MULTILINE).replace("\\\n", " ")
+            for line in text.splitlines():
+                self.assertRegex(line, r"^[\w.\[\],-]+==\S+( ; [^#]+?)?(\s+--hash=sha256:[0-9a-f]{64})+$", path.name)
+            wanted = [line for line in path.with_suffix(".in").read_text().split() if "==" in line]
+            self.assertTrue(wanted)
+            for line in wanted:
+                name, version = re.sub(r"\[.*?\]", "", line).lower().split("==")
+                self.assertIn(f"\n{name}=={version} ", "\n" + text.lower(), path.name)
+        found = list(self.commands(r"pip\S* install"))
+        self.assertGreaterEqual(len(found), 3)
+        for command in found:
+            self.assertIn("--require-hashes --only-binary :all: -r ", command)
+
+    def test_programs_in_rust_are_named_by_version_with_the_lock_file_of_their_own(self):
+        found = list(self.commands(r"cargo\S* install "))
+        self.assertGreaterEqual(len(found), 3)
+        for command in found:
+            self.assertIn("--locked", command)
+            self.assertRegex(command, r"[\w-]+@(\$[A-Z]+|[0-9.]+)\"?$")
+
+    def test_every_npm_package_has_a_checksum_and_runs_no_script_of_its_own(self):
+        packages = json.loads((ROOT / "tests/clients/package-lock.json").read_text())["packages"]
+        for name, package in packages.items():
+            if name:
+                self.assertRegex(package.get("integrity", ""), "^sha512-", name)
+        for command in self.commands("npm-cli"):
+            self.assertRegex(command, r"npm-cli\.js\" ci .*--ignore-scripts")
+
+
 class Names(unittest.TestCase):
     """The image and the repository are named in few places, and the same everywhere."""
 
