@@ -111,6 +111,9 @@ def pod(document):
         yield "one client cannot attach to it, once"
     if not container["image"].startswith(IMAGE + ":"):
         yield "it is another image"
+    # A change that was sent is awaited for a minute.
+    if document["spec"].get("terminationGracePeriodSeconds", 30) <= 60:
+        yield "it may be killed while wg-easy is at work for it"
     if document["spec"].get("enableServiceLinks") is not False:
         yield "it is told of every service in the namespace"
 
@@ -138,6 +141,7 @@ class Kubernetes(Essence, unittest.TestCase):
             *RESTRICTED,
             (("spec", "automountServiceAccountToken"),),
             (("spec", "enableServiceLinks"),),
+            (("spec", "terminationGracePeriodSeconds"),),
             (("spec", "volumes", 0, "secret", "defaultMode"),),
             (("spec", "volumes", 0), {"name": "wg-easy", "hostPath": {"path": "/etc"}}),
             ((*CONTAINER, "stdin"),),
@@ -229,6 +233,8 @@ class Kubernetes(Essence, unittest.TestCase):
             spec = document["spec"]
             if spec.get("transport") != "stdio" or not spec["image"].startswith(IMAGE + ":"):
                 yield "it is not this server"
+            if document["metadata"]["namespace"] == load("kubernetes/network-policy.yaml")["metadata"]["namespace"]:
+                yield "nobody reaches its proxy"
             if "oidcConfigRef" not in spec:
                 yield "whoever reaches the proxy administers the VPN"
             template = spec.get("podTemplateSpec", {}).get("spec", {"containers": [{}]})
@@ -242,6 +248,7 @@ class Kubernetes(Essence, unittest.TestCase):
 
         inner = ("spec", "podTemplateSpec")
         self.holds(load("toolhive/mcpserver.yaml"), faults, [
+            (("metadata", "namespace"), "wg-easy-mcp"),
             (("spec", "transport"), "sse"),
             (("spec", "oidcConfigRef"),),
             (("spec", "resources"),),
