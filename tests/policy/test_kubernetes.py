@@ -98,8 +98,12 @@ def careful(spec):
         if not {"cpu", "memory"} <= container.get("resources", {}).get("limits", {}).keys():
             yield "it may use any amount of memory or time"
     secrets = {volume["name"]: volume["secret"] for volume in spec.get("volumes", []) if "secret" in volume}
-    if secrets.get("wg-easy", {}).get("defaultMode", 0o777) & 0o007:
+    mode = secrets.get("wg-easy", {}).get("defaultMode", 0o777)
+    if mode & 0o007:
         yield "the secret's files are for everyone"
+    # They belong to root and this group.
+    if not mode & 0o040 or not spec.get("securityContext", {}).get("fsGroup"):
+        yield "the program cannot read the secret's files"
 
 
 def pod(document):
@@ -121,6 +125,8 @@ def pod(document):
 RESTRICTED = [
     (("spec", "securityContext", "runAsNonRoot"),),
     (("spec", "securityContext", "runAsUser"), 0),
+    (("spec", "securityContext", "fsGroup"),),
+    (("spec", "volumes", 0, "secret", "defaultMode"), 0o400),
     (("spec", "securityContext", "seccompProfile"),),
     (("spec", "securityContext", "seccompProfile", "type"), "Unconfined"),
     (("spec", "hostNetwork"), True),
@@ -221,7 +227,7 @@ class Kubernetes(Essence, unittest.TestCase):
         container = document["spec"]["containers"][0]
         self.assertEqual(container["name"], run[1])
         container |= {"image": image, "stdin": True, "stdinOnce": True}
-        self.holds(document, pod, RESTRICTED[:9])
+        self.holds(document, pod, [*RESTRICTED, (("spec", "terminationGracePeriodSeconds"),)])
         attach = clients["wg-easy-waiting"]["args"]
         self.assertEqual(attach[:2], ["attach", load("kubernetes/pod.yaml")["metadata"]["name"]])
         self.assertIn("--stdin", attach)

@@ -78,7 +78,7 @@ class Workflows(unittest.TestCase):
     def test_whoever_verifies_asks_for_the_repository_as_well(self):
         commands = (ROOT / "docs/verify.md").read_text().replace("\\\n", " ").splitlines()
         verifying = [line for line in commands if line.startswith(("cosign verify", "gh attestation verify"))]
-        self.assertEqual(len(verifying), 4)
+        self.assertEqual(len(verifying), 5)
         for line in verifying:
             self.assertRegex(line, r'--(certificate-github-workflow-repository|repo) "\$REPOSITORY"')
 
