@@ -97,6 +97,20 @@ def identities(entries):
             yield f"{subject} {'may not' if may else 'may'} sign"
 
 
+def of_this_name(expression):
+    """Whether it is this image that the expression lets in, and no other."""
+    return all(bool(re.search(expression, image)) is may for image, may in (
+        (f"{IMAGE}:0.1.0", True),
+        (f"{IMAGE}@sha256:{'0' * 64}", True),
+        (f"{IMAGE}:0.1.0@sha256:{'0' * 64}", True),
+        (f"{IMAGE}-too:0.1.0", False),
+        (f"{IMAGE}/other:0.1.0", False),
+        (IMAGE.replace("wg-easy-mcp/", "someone/", 1) + ":0.1.0", False),
+        (IMAGE.replace("ghcr.io", "ghcr-io") + ":0.1.0", False),
+        (f"registry.example/{IMAGE}:0.1.0", False),
+    ))
+
+
 class Admission(Essence, unittest.TestCase):
     def test_kyverno(self):
         every = "images.containers + images.initContainers + images.ephemeralContainers"
@@ -125,6 +139,11 @@ class Admission(Essence, unittest.TestCase):
             if attestations.get("provenance") != PROVENANCE:
                 yield "nothing says where the image comes from"
             checks = ["".join(entry["expression"].split()) for entry in spec["validations"]]
+            asked = [match for check in checks if (match := re.fullmatch(
+                re.escape(f"({every})".replace(" ", "")) + r'\.all\(image,image\.matches\("(.*)"\)\)', check))]
+            # A backslash is written twice in the expression.
+            if len(asked) != 1 or not of_this_name(asked[0][1].replace("\\\\", "\\")):
+                yield "another repository's image, built by the same workflow, is let in"
             for call in ("verifyImageSignatures(image,[attestors.release])",
                          "verifyAttestationSignatures(image,attestations.provenance,[attestors.release])"):
                 if f"({every})".replace(" ", "") + f".map(image,{call}).all(count,count>0)" not in checks:
@@ -141,7 +160,10 @@ class Admission(Essence, unittest.TestCase):
             (("spec", "validationConfigurations", "mutateDigest"), False),
             (("spec", "validations", 0),),
             (("spec", "validations", 1),),
+            (("spec", "validations", 2),),
             (("spec", "validations", 0, "expression"), "true"),
+            (("spec", "validations", 0, "expression"), f'({every}).all(image, image.matches("^{IMAGE}"))'),
+            (("spec", "validations", 1, "expression"), "true"),
             (("spec", "attestations"),),
             (("spec", "attestors", 0, "cosign", "ctlog"),),
             (("spec", "attestors", 0, "cosign", "ctlog", "insecureIgnoreTlog"), True),

@@ -98,8 +98,12 @@ def careful(spec):
         if not {"cpu", "memory"} <= container.get("resources", {}).get("limits", {}).keys():
             yield "it may use any amount of memory or time"
     secrets = {volume["name"]: volume["secret"] for volume in spec.get("volumes", []) if "secret" in volume}
-    if secrets.get("wg-easy", {}).get("defaultMode", 0o777) & 0o007:
+    mode = secrets.get("wg-easy", {}).get("defaultMode", 0o777)
+    if mode & 0o007:
         yield "the secret's files are for everyone"
+    # They belong to root and this group.
+    if not mode & 0o040 or not spec.get("securityContext", {}).get("fsGroup"):
+        yield "the program cannot read the secret's files"
 
 
 def pod(document):
@@ -111,6 +115,9 @@ def pod(document):
         yield "one client cannot attach to it, once"
     if not container["image"].startswith(IMAGE + ":"):
         yield "it is another image"
+    # A change that was sent is awaited for a minute.
+    if document["spec"].get("terminationGracePeriodSeconds", 30) <= 60:
+        yield "it may be killed while wg-easy is at work for it"
     if document["spec"].get("enableServiceLinks") is not False:
         yield "it is told of every service in the namespace"
 
@@ -118,6 +125,8 @@ def pod(document):
 RESTRICTED = [
     (("spec", "securityContext", "runAsNonRoot"),),
     (("spec", "securityContext", "runAsUser"), 0),
+    (("spec", "securityContext", "fsGroup"),),
+    (("spec", "volumes", 0, "secret", "defaultMode"), 0o400),
     (("spec", "securityContext", "seccompProfile"),),
     (("spec", "securityContext", "seccompProfile", "type"), "Unconfined"),
     (("spec", "hostNetwork"), True),
@@ -138,6 +147,7 @@ class Kubernetes(Essence, unittest.TestCase):
             *RESTRICTED,
             (("spec", "automountServiceAccountToken"),),
             (("spec", "enableServiceLinks"),),
+            (("spec", "terminationGracePeriodSeconds"),),
             (("spec", "volumes", 0, "secret", "defaultMode"),),
             (("spec", "volumes", 0), {"name": "wg-easy", "hostPath": {"path": "/etc"}}),
             ((*CONTAINER, "stdin"),),
@@ -217,7 +227,7 @@ class Kubernetes(Essence, unittest.TestCase):
         container = document["spec"]["containers"][0]
         self.assertEqual(container["name"], run[1])
         container |= {"image": image, "stdin": True, "stdinOnce": True}
-        self.holds(document, pod, RESTRICTED[:9])
+        self.holds(document, pod, [*RESTRICTED, (("spec", "terminationGracePeriodSeconds"),)])
         attach = clients["wg-easy-waiting"]["args"]
         self.assertEqual(attach[:2], ["attach", load("kubernetes/pod.yaml")["metadata"]["name"]])
         self.assertIn("--stdin", attach)
@@ -229,6 +239,8 @@ class Kubernetes(Essence, unittest.TestCase):
             spec = document["spec"]
             if spec.get("transport") != "stdio" or not spec["image"].startswith(IMAGE + ":"):
                 yield "it is not this server"
+            if document["metadata"]["namespace"] == load("kubernetes/network-policy.yaml")["metadata"]["namespace"]:
+                yield "nobody reaches its proxy"
             if "oidcConfigRef" not in spec:
                 yield "whoever reaches the proxy administers the VPN"
             template = spec.get("podTemplateSpec", {}).get("spec", {"containers": [{}]})
@@ -242,6 +254,7 @@ class Kubernetes(Essence, unittest.TestCase):
 
         inner = ("spec", "podTemplateSpec")
         self.holds(load("toolhive/mcpserver.yaml"), faults, [
+            (("metadata", "namespace"), "wg-easy-mcp"),
             (("spec", "transport"), "sse"),
             (("spec", "oidcConfigRef"),),
             (("spec", "resources"),),

@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SBOM = ROOT / "sbom"
 PLATFORMS = ("amd64", "arm64")
 BINARY = os.environ["BINARY"]
+PLATFORM = {"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine]
 JUSTIFICATIONS = ["component_not_present", "vulnerable_code_not_present", "vulnerable_code_not_in_execute_path",
                   "vulnerable_code_cannot_be_controlled_by_adversary", "inline_mitigations_already_exist"]
 
@@ -63,7 +64,7 @@ def script(name):
 
 class BillOfMaterials(unittest.TestCase):
     def test_it_is_current_and_is_what_the_binary_says(self):
-        done = subprocess.run([ROOT / "scripts/sbom", "check", "amd64", BINARY], capture_output=True, text=True)
+        done = subprocess.run([ROOT / "scripts/sbom", "check", PLATFORM, BINARY], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_package_more_or_less_is_noticed(self):
@@ -72,7 +73,7 @@ class BillOfMaterials(unittest.TestCase):
         one = sorted(inside)[0]
         for embedded in ((inside - {one}, everything - {one}), (inside, everything | {"pkg:cargo/uninvited@6.6.6"})):
             sbom.embedded = lambda _, embedded=embedded: embedded
-            self.assertTrue(list(sbom.differences("amd64", BINARY)))
+            self.assertTrue(list(sbom.differences(PLATFORM, BINARY)))
 
     def test_the_documents_are_valid(self):
         for platform in PLATFORMS:

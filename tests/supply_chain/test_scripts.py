@@ -96,6 +96,12 @@ class Comparison(unittest.TestCase):
         found = list(self.verify.differences(self.image(b"1"), self.image(b"1", REVISION="b")))
         self.assertTrue(any(line.startswith("configuration, config: ") for line in found), found)
 
+    def test_an_image_of_a_commit_that_is_not_checked_out_is_refused(self):
+        layout = self.image(b"1", REVISION="0" * 40).directory
+        done = subprocess.run([ROOT / "scripts/verify", "--local", f"oci:{layout}"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("NOT the image of what is checked out here", done.stderr)
+
     def test_a_layout_that_was_tampered_with_is_refused(self):
         image = self.image(b"1")
         layer = image.blob(image.manifest["layers"][0]["digest"])
@@ -162,6 +168,119 @@ class Release(unittest.TestCase):
             subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=out, check=True)
 
 
+class Commands(unittest.TestCase):
+    """Scripts, with a program in front of them that writes down how it was called."""
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.work = pathlib.Path(directory.name)
+
+    def run_with(self, program, behaviour, *command):
+        """Runs a script with `program` replaced; what came of it, and the calls."""
+        fake = self.work / program
+        fake.write_text(f'#!/bin/sh\necho "$*" >>"{self.work}/calls"\n{behaviour}\n')
+        fake.chmod(0o755)
+        (self.work / "calls").write_text("")
+        environment = {**os.environ, "PATH": f"{self.work}:{os.environ['PATH']}", "REVISION": "c0ffee"}
+        done = subprocess.run([ROOT / "scripts" / command[0], *command[1:]], env=environment, capture_output=True, text=True)
+        return done, (self.work / "calls").read_text().splitlines()
+
+
+class Publishing(Commands):
+    ABSENT = 'case "$*" in *"create "*) ;; *:commit-*) echo sha256:joined ;; *) echo "ERROR: not found" >&2; exit 1 ;; esac'
+
+    def join(self, behaviour):
+        for platform in ("amd64", "arm64"):
+            (self.work / f"{platform}.digest").write_text(f"sha256:{platform}\n")
+        return self.run_with("docker", behaviour, "publish-image", "join", "reg/x", self.work)
+
+    def test_the_platforms_are_joined_under_the_commits_name_and_no_version(self):
+        done, calls = self.join(self.ABSENT)
+        self.assertEqual(done.stdout, "digest=sha256:joined\namd64=sha256:amd64\narm64=sha256:arm64\n", done.stderr)
+        created = [call for call in calls if " create " in call]
+        self.assertEqual(created, ["buildx imagetools create --tag reg/x:commit-c0ffee reg/x@sha256:amd64 reg/x@sha256:arm64"])
+
+    def test_a_version_that_is_there_or_may_be_is_not_published_again(self):
+        for behaviour in ("echo sha256:other", 'echo "ERROR: unexpected status: 503" >&2; exit 1'):
+            for step in (self.join, lambda said: self.run_with("docker", said, "publish-image", "name", "reg/x", "sha256:joined")):
+                done, calls = step(behaviour)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertFalse([call for call in calls if " create " in call])
+
+    def test_a_name_that_is_not_of_the_signed_image_is_a_failure(self):
+        named = ('if [ -e "$0.done" ]; then echo {}; else case "$*" in *"create "*) : >"$0.done" ;; '
+                 '*) echo "ERROR: not found" >&2; exit 1 ;; esac fi')
+        for digest, code in (("sha256:joined", 0), ("sha256:other", 1)):
+            (self.work / "docker.done").unlink(missing_ok=True)
+            done, calls = self.run_with("docker", named.format(digest), "publish-image", "name", "reg/x", "sha256:joined")
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertTrue(calls[1].endswith("--tag reg/x:latest reg/x@sha256:joined"), calls)
+
+
+class Linking(Commands):
+    def test_a_static_program_is_linked_to_be_loaded_anywhere(self):
+        done, calls = self.run_with("cc", "", "link-static-pie", "/s/crt1.o", "/s/crti.o", "/s/crtbegin.o", "a b.o", "-static",
+                                    "-no-pie", "-o", "x", "/s/crtend.o", "/s/crtn.o")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(calls, ["/s/rcrt1.o /s/crti.o /s/crtbeginS.o a b.o -static-pie -o x /s/crtendS.o /s/crtn.o"])
+
+    def test_anything_else_is_linked_as_it_was_asked_for(self):
+        for arguments in (["-shared", "/s/crtbegin.o", "x.o"], ["-static-pie", "/s/rcrt1.o", "x.o"], ["-pie", "/s/crt1.o"]):
+            self.assertEqual(self.run_with("cc", "exit 3", "link-static-pie", *arguments)[0].returncode, 3)
+            self.assertEqual((self.work / "calls").read_text().split(), arguments)
+
+    def test_the_build_links_so_for_every_target_but_the_one_where_the_compiler_does(self):
+        script = (ROOT / "scripts/build-release").read_text()
+        self.assertRegex(script, r'\[ "\$target" = x86_64-unknown-linux-musl \] \|\|\s.*-Clinker=\$here/scripts/link-static-pie"')
+
+
+class Downloads(unittest.TestCase):
+    """What the checks and the build fetch is named by version, and where the registry's word is all there is, by hash."""
+
+    SCRIPTS = [path for part in ("scripts", ".ci", "tests/clients", "tests/container") for path in sorted((ROOT / part).iterdir())
+               if path.is_file() and path.suffix in ("", ".py")]
+
+    def commands(self, begin):
+        """The commands that begin so, each in one line."""
+        for path in self.SCRIPTS:
+            for line in path.read_text().replace("\\\n", " ").splitlines():
+                if re.search(begin, line) and not line.lstrip().startswith("#"):
+                    yield f"{path.name}: {' '.join(line.split())}"
+
+    def test_python_packages_are_named_by_hash_with_all_that_they_need(self):
+        files = [ROOT / "tests/requirements.txt", *sorted((ROOT / "tests/clients/requirements").glob("*.txt"))]
+        self.assertEqual(len(files), 4)
+        for path in files:
+            text = re.sub(r"^#.*\n", "", path.read_text(), flags=re.MULTILINE).replace("\\\n", " ")
+            for line in text.splitlines():
+                self.assertRegex(line, r"^[\w.\[\],-]+==\S+( ; [^#]+?)?(\s+--hash=sha256:[0-9a-f]{64})+$", path.name)
+            wanted = [line for line in path.with_suffix(".in").read_text().split() if "==" in line]
+            self.assertTrue(wanted)
+            for line in wanted:
+                name, version = re.sub(r"\[.*?\]", "", line).lower().split("==")
+                self.assertIn(f"\n{name}=={version} ", "\n" + text.lower(), path.name)
+        found = list(self.commands(r"pip\S* install"))
+        self.assertGreaterEqual(len(found), 3)
+        for command in found:
+            self.assertIn("--require-hashes --only-binary :all: -r ", command)
+
+    def test_programs_in_rust_are_named_by_version_with_the_lock_file_of_their_own(self):
+        found = list(self.commands(r"cargo\S* install "))
+        self.assertGreaterEqual(len(found), 3)
+        for command in found:
+            self.assertIn("--locked", command)
+            self.assertRegex(command, r"[\w-]+@(\$[A-Z]+|[0-9.]+)\"?$")
+
+    def test_every_npm_package_has_a_checksum_and_runs_no_script_of_its_own(self):
+        packages = json.loads((ROOT / "tests/clients/package-lock.json").read_text())["packages"]
+        for name, package in packages.items():
+            if name:
+                self.assertRegex(package.get("integrity", ""), "^sha512-", name)
+        for command in self.commands("npm-cli"):
+            self.assertRegex(command, r"npm-cli\.js\" ci .*--ignore-scripts")
+
+
 class Names(unittest.TestCase):
     """The image and the repository are named in few places, and the same everywhere."""
 
@@ -191,6 +310,9 @@ class Names(unittest.TestCase):
         names = {str(path.relative_to(ROOT)) for path in given}
         for absent in (".git", "target", "policy", "sbom", "docs", ".github"):
             self.assertFalse(any(name == absent or name.startswith(absent + "/") for name in names), absent)
+        # What the build's script calls is there, too.
+        for script in re.findall(r"\$here/(scripts/[\w-]+)", (ROOT / "scripts/build-release").read_text()):
+            self.assertIn(script, names)
         with tempfile.TemporaryDirectory() as directory:
             for name in names:
                 pathlib.Path(directory, name).parent.mkdir(parents=True, exist_ok=True)

@@ -69,6 +69,47 @@ class Workflows(unittest.TestCase):
                 self.assertIs(entry["push-to-registry"], True)
         self.assertIn('cosign sign --yes --recursive "$IMAGE@$DIGEST"', [step.get("run") for step in steps])
 
+    def test_the_workflow_that_signs_does_nothing_for_another_repository(self):
+        # The certificate names the workflow that was called, whoever called it.
+        jobs = yaml.safe_load((ROOT / ".github/workflows/image.yml").read_text())["jobs"]
+        for name, job in jobs.items():
+            self.assertEqual(job.get("if"), "github.repository == 'wg-easy-mcp/wg-easy-mcp'", name)
+
+    def test_whoever_verifies_asks_for_the_repository_as_well(self):
+        commands = (ROOT / "docs/verify.md").read_text().replace("\\\n", " ").splitlines()
+        verifying = [line for line in commands if line.startswith(("cosign verify", "gh attestation verify"))]
+        self.assertEqual(len(verifying), 5)
+        for line in verifying:
+            self.assertRegex(line, r'--(certificate-github-workflow-repository|repo) "\$REPOSITORY"')
+
+    def test_what_is_signed_was_built_by_the_workflow_that_signs(self):
+        # Every job of a run may leave files for the others, so each is taken by the name that the build gave it.
+        jobs = yaml.safe_load((ROOT / ".github/workflows/image.yml").read_text())["jobs"]
+        taken = [step["with"] for step in jobs["publish"]["steps"] if step.get("uses", "").startswith("actions/download-artifact@")]
+        left = [step["with"]["name"] for step in jobs["build"]["steps"] if step.get("uses", "").startswith("actions/upload-artifact@")]
+        self.assertEqual(left, ["built-${{ matrix.platform }}"])
+        platforms = [entry["platform"] for entry in jobs["build"]["strategy"]["matrix"]["include"]]
+        self.assertEqual([entry.get("name") for entry in taken], [f"built-{platform}" for platform in platforms])
+        for entry in taken:
+            self.assertEqual(entry.keys(), {"name", "path"})
+
+    def test_an_image_has_a_versions_name_when_all_is_signed_and_is_announced_after_that(self):
+        steps = yaml.safe_load((ROOT / ".github/workflows/image.yml").read_text())["jobs"]["publish"]["steps"]
+        naming = [number for number, step in enumerate(steps) if "publish-image name" in step.get("run", "")]
+        self.assertEqual(naming, [len(steps) - 1])
+        jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]
+        self.assertEqual((jobs["registry"]["needs"], jobs["release"]["needs"]), ("release", "image"))
+
+    def test_the_builder_and_the_tools_that_an_action_fetches_are_pinned(self):
+        for path in WORKFLOWS:
+            for name, job in yaml.safe_load(path.read_text())["jobs"].items():
+                for step in job.get("steps", []):
+                    action, given = step.get("uses", "").partition("@")[0], step.get("with", {})
+                    if action == "docker/setup-buildx-action":
+                        self.assertRegex(given.get("driver-opts", ""), r"^image=docker\.io/moby/buildkit:v[0-9.]+@sha256:[0-9a-f]{64}$")
+                    if action == "zizmorcore/zizmor-action":
+                        self.assertIn(f"zizmor=={given.get('version')}", (ROOT / "tests/requirements.txt").read_text(), name)
+
     def test_what_they_run_is_there(self):
         for path in WORKFLOWS:
             for script in re.findall(r"(?:scripts/|\.ci/)[\w-]+", path.read_text()):
