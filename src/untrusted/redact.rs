@@ -150,6 +150,8 @@ mod tests {
             "pre\u{7}SharedKey",
             "pass\u{fe0f}word",
             "secret\u{3164}",
+            // The Kelvin sign, whose lower case is an ordinary k.
+            "api\u{212a}ey",
         ] {
             assert_eq!(sensitivity(name), Sensitivity::Secret, "{name:?}");
         }
