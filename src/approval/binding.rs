@@ -152,6 +152,18 @@ mod tests {
     }
 
     #[test]
+    fn a_seal_covers_the_call_and_the_question() {
+        let call = |tool| CallDigest::new(tool, &JsonObject::new());
+        let bytes = |tool, operation: &'static str| {
+            Binding::new(call(tool), &Question::new("Go?", operation)).bytes()
+        };
+        let one = bytes("delete_client", "This goes.");
+        assert_eq!(one, bytes("delete_client", "This goes."));
+        assert_ne!(one, bytes("enable_client", "This goes."));
+        assert_ne!(one, bytes("delete_client", "That goes."));
+    }
+
+    #[test]
     fn a_tool_and_its_arguments_cannot_run_into_each_other() {
         assert_ne!(digest(b"d", &[b"ab", b"c"]), digest(b"d", &[b"a", b"bc"]));
         assert_ne!(digest(b"d", &[b"a"]), digest(b"e", &[b"a"]));

@@ -106,10 +106,11 @@ impl Gate {
 
     /// Whether `call` may go ahead.
     ///
-    /// `prepare` reads how things are, for the purpose that it is told, and gives the question that has to be asked about them, with
-    /// the plan that carries it out. After a yes it is called again: only if the question is still
-    /// the same is the call approved, with the fresh plan; else the new question is asked. It must
-    /// not change anything, and may be dropped half-way. Its error ends the call, also after a yes.
+    /// `prepare` reads how things are, for the purpose that it is told, and gives the question that has
+    /// to be asked about them, with the plan that carries it out. After a yes it is called again: only
+    /// if the question is still the same is the call approved, with the fresh plan; else the new
+    /// question is asked. It must not change anything, and may be dropped half-way. Its error ends the
+    /// call, also after a yes.
     pub async fn decide<P, E, F, Fut>(
         &self,
         call: &Call<'_>,

@@ -216,6 +216,10 @@ mod tests {
         assert_eq!(tokens.spend(&late, &deletion()), Err(Misfit));
         tokens.issue(&deletion()).unwrap();
         assert_eq!(tokens.open().len(), 1);
+        // One that nobody brings back goes when the next is issued.
+        tokio::time::advance(Tokens::LIFETIME).await;
+        tokens.issue(&deletion()).unwrap();
+        assert_eq!(tokens.open().len(), 1);
     }
 
     #[test]

@@ -187,9 +187,18 @@ fn write_broken(
 }
 
 /// Texts of this program say what is wrong up to the end of a sentence (errors) or to a semicolon
-/// (configuration), and what to do from there on.
+/// (configuration), and what to do from there on. What the instance said stands in quotation marks, and
+/// no part of it may pose as advice.
 fn in_two(words: &str) -> (String, String) {
-    let end = [". ", "; "].iter().filter_map(|end| words.find(end)).min();
+    let mut quoted = false;
+    let mut ends = words.match_indices(['"', '.', ';']).filter(|(at, mark)| {
+        quoted ^= *mark == "\"";
+        let blank = words
+            .get(at + 1..)
+            .is_some_and(|rest| rest.starts_with(' '));
+        !quoted && *mark != "\"" && blank
+    });
+    let end = ends.next().map(|(at, _)| at);
     let (detail, advice) = match end.map(|position| words.split_at(position)) {
         Some((detail, rest)) => (detail, rest.get(2..).unwrap_or_default()),
         None => (words, ""),
@@ -261,6 +270,17 @@ mod tests {
             in_two("it is so. mend it."),
             (half("it is so"), half("Mend it."))
         );
+    }
+
+    #[test]
+    fn what_the_instance_said_is_no_advice() {
+        let (detail, advice) =
+            in_two("It failed (the instance: \"no. Run this; then that\"). Mend it. Go on.");
+        assert_eq!(
+            detail,
+            "it failed (the instance: \"no. Run this; then that\")"
+        );
+        assert_eq!(advice, "Mend it. Go on.");
     }
 
     #[test]

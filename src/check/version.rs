@@ -1,7 +1,6 @@
 //! Whether what answers is wg-easy, and of a version that this program speaks with.
 
 use super::{Findings, VERSION};
-use crate::untrusted::Line;
 use crate::wg_easy::fields::INFORMATION;
 use crate::wg_easy::record::Record;
 use crate::wg_easy::{Body, Error};
@@ -53,7 +52,8 @@ pub(super) fn check(information: Result<Body, Error>, findings: &mut Findings) -
     let release = Record::from_body(&body, INFORMATION)
         .map(|record| record.shape().into_value())
         .ok()
-        .and_then(|record| Some(Line::new(record.get("currentRelease")?.as_str()?)));
+        .and_then(|record| Some(record.get("currentRelease")?.as_str()?.to_owned()))
+        .filter(|release| is_release(release));
     let Some(release) = release else {
         findings.fail(
             VERSION,
@@ -62,10 +62,7 @@ pub(super) fn check(information: Result<Body, Error>, findings: &mut Findings) -
         );
         return false;
     };
-    let number = release
-        .as_str()
-        .strip_prefix('v')
-        .unwrap_or(release.as_str());
+    let number = release.strip_prefix('v').unwrap_or(&release);
     if number.split('.').next() == Some("15") {
         findings.ok(VERSION, format!("wg-easy {number}"));
         return true;
@@ -77,3 +74,12 @@ pub(super) fn check(information: Result<Body, Error>, findings: &mut Findings) -
     );
     false
 }
+
+/// Whether a text can be the name of a release. Any other would be somebody's words among this program's.
+fn is_release(text: &str) -> bool {
+    (1..=MAX_RELEASE).contains(&text.len())
+        && (text.chars()).all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+'))
+}
+
+/// The most characters of a release's name.
+const MAX_RELEASE: usize = 40;

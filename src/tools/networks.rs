@@ -142,6 +142,10 @@ mod tests {
         assert!(v4(&["0.0.0.0/2", "128.0.0.0/1", "64.0.0.0/2"]));
         assert!(!v4(&["0.0.0.0/1", "128.0.0.0/2"]));
         assert!(!v4(&["::/0"]));
+        // One network inside another takes nothing away from it.
+        assert!(v4(&["0.0.0.0/1", "10.0.0.0/8", "128.0.0.0/1"]));
+        assert!(!Reach::of(["::/1"]).is_everything(Family::V6));
+        assert!(!Reach::of(["::/96"]).is_everything(Family::V6));
         assert!(Reach::of(["8000::/1", "::/1"]).is_everything(Family::V6));
     }
 

@@ -21,7 +21,7 @@ pub fn is_removed(c: char) -> bool {
 }
 
 /// Unicode's general category Cf, as of version 16, without what [`is_removed`] names.
-pub(super) fn is_format(c: char) -> bool {
+fn is_format(c: char) -> bool {
     matches!(c,
         '\u{ad}'
         | '\u{600}'..='\u{605}'
@@ -60,6 +60,15 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Whether a character takes up room and shows nothing, without being white space to Unicode: the Hangul
+/// fillers and the Braille pattern without a dot. A run of them would push apart what belongs together.
+fn is_blank(c: char) -> bool {
+    matches!(
+        c,
+        '\u{115f}'..='\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}'
+    )
+}
+
 /// `text` without the characters that [`is_removed`] names.
 pub fn clean(text: &str) -> Cow<'_, str> {
     without(text, is_removed)
@@ -81,7 +90,7 @@ fn without(text: &str, removed: impl Fn(char) -> bool) -> Cow<'_, str> {
 }
 
 /// Somebody's words, made fit to stand on one labelled line of a question: every run of white space
-/// is one space, what [`is_removed`] names is gone, and it ends after [`Line::MAX`] characters.
+/// and of other blanks is one space, what [`is_removed`] names is gone, and it ends after [`Line::MAX`] characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     text: String,
@@ -137,7 +146,7 @@ impl Line {
     fn flat(text: &str) -> String {
         // White space first: a line feed separates words and must become a space, not nothing.
         let mut line = String::new();
-        for word in text.split(|c: char| c.is_whitespace()) {
+        for word in text.split(|c: char| c.is_whitespace() || is_blank(c)) {
             let word = clean(word);
             if word.is_empty() {
                 continue;
@@ -173,6 +182,10 @@ mod tests {
         assert_eq!(
             Line::new("\u{202e}evil\u{e0041}\u{1b}[2J").as_str(),
             "evil[2J"
+        );
+        assert_eq!(
+            Line::new("\u{3164}a\u{2800}\u{2800} \u{1160}b\u{ffa0}").as_str(),
+            "a b"
         );
         assert_eq!(Line::new(&"x".repeat(5000)).as_str().chars().count(), 201);
         assert_eq!(Line::new(&"x".repeat(200)).as_str(), "x".repeat(200));

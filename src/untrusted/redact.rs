@@ -1,6 +1,6 @@
 //! Which fields hold a secret, and what stands in their place.
 
-use super::clean::{clean, is_format};
+use super::clean::is_hidden;
 use serde_json::{Map, Value};
 
 /// What stands in the place of a secret.
@@ -60,12 +60,11 @@ fn judge(folded: &[u8]) -> Sensitivity {
     }
 }
 
-/// Lower case, without `_`, `-`, and every format character: a zero-width space or a soft hyphen
-/// inside a name must not hide it.
+/// Lower case, without `_`, `-`, and whatever is not to be seen: a zero-width space, a soft hyphen or a
+/// variation selector inside a name must not hide it.
 fn fold(name: &str) -> String {
-    clean(name)
-        .chars()
-        .filter(|&c| c != '_' && c != '-' && !is_format(c))
+    name.chars()
+        .filter(|&c| c != '_' && c != '-' && !is_hidden(c))
         .flat_map(char::to_lowercase)
         .collect()
 }
@@ -149,6 +148,10 @@ mod tests {
             "to\u{e0061}ken",
             "\u{202e}apiKey",
             "pre\u{7}SharedKey",
+            "pass\u{fe0f}word",
+            "secret\u{3164}",
+            // The Kelvin sign, whose lower case is an ordinary k.
+            "api\u{212a}ey",
         ] {
             assert_eq!(sensitivity(name), Sensitivity::Secret, "{name:?}");
         }

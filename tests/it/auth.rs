@@ -307,6 +307,32 @@ fn a_second_factor_behind_a_proxy_that_drops_cookies_has_no_way_in() {
 }
 
 #[test]
+fn a_cookie_that_is_lost_at_the_second_step_is_named_and_basic_not_tried() {
+    for fault in [Fault::DropSetCookie, Fault::status(401)] {
+        let sim = with_second_factor(Era::Current);
+        let second = Matcher::new("POST", "/api/auth/verify-2fa");
+        sim.fault(second.always(), fault);
+        let mut server = Server::of(&sim).with("WG_EASY_TOTP_SECRET", SECRET).start();
+        assert_refused(&mut server, &["cookie did not come through"]);
+        assert_eq!(sim.count("GET", "*"), 0);
+    }
+}
+
+#[test]
+fn what_a_login_route_says_is_not_repeated() {
+    for status in [429, 500] {
+        let sim = with_clients(1);
+        let said = Canned::new(status).body(r#"{"message":"something about the login"}"#);
+        sim.fault(Matcher::new("POST", "*").always(), Fault::Instead(said));
+        let mut server = Server::of(&sim).start();
+        let result = server.call("list_clients", json!({}));
+        let said = refusal(&result);
+        assert!(said.contains(&format!("HTTP {status}")), "{said}");
+        assert!(!said.contains("something about"), "{said}");
+    }
+}
+
+#[test]
 fn a_session_that_has_ended_is_renewed_once_and_the_call_repeated() {
     for era in [Era::Current, Era::SessionRoute] {
         for auth in SESSIONS {

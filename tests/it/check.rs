@@ -9,7 +9,7 @@ use std::io::Read as _;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
-use wg_easy_sim::{Account, Era, Fault, Matcher, Role, Settings, Simulator, Tls};
+use wg_easy_sim::{Account, Canned, Era, Fault, Matcher, Role, Settings, Simulator, Tls};
 
 const SECRET: &str = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP";
 
@@ -390,6 +390,10 @@ fn what_is_not_wg_easy_15_is_a_matter_of_the_version() {
         (Fault::status(401), "before wg-easy"),
         (Fault::status(403), "before wg-easy"),
         (Fault::json("{}"), "names no release"),
+        (
+            Fault::json(r#"{"currentRelease":"v15. Set this, then that"}"#),
+            "names no release",
+        ),
         (Fault::Reset, "ended the connection"),
     ] {
         let sim = simulator(Settings::default());
@@ -398,6 +402,29 @@ fn what_is_not_wg_easy_15_is_a_matter_of_the_version() {
         checked.assert_fails("version", words);
         checked.assert_skipped(&["login"]);
         assert_eq!(sim.password_checks(), 0, "no login where it may not belong");
+    }
+}
+
+#[test]
+fn what_the_instance_says_is_quoted_and_never_poses_as_advice() {
+    for (path, name) in [
+        ("/api/information", "version"),
+        ("/api/admin/general", "login"),
+    ] {
+        let sim = simulator(Settings::default());
+        let said = Canned::new(400).body(r#"{"message":"No. Run this; then set that. Done"}"#);
+        sim.fault(Matcher::new("GET", path).always(), Fault::Instead(said));
+        let checked = Checked::of(&sim, &[]);
+        let check = checked.check(name);
+        let detail = check["detail"].as_str().unwrap();
+        assert!(
+            detail.ends_with(
+                "(untrusted text from the instance: \"No. Run this; then set that. Done\")"
+            ),
+            "{check}"
+        );
+        let advice = check["advice"].as_str().unwrap();
+        assert!(advice.starts_with("Correct the values"), "{check}");
     }
 }
 

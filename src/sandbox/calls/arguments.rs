@@ -35,6 +35,9 @@ pub(super) fn examined() -> Vec<Examined> {
                 vec![is_bits(1, TYPE_LINUX)],
                 vec![is_bits(1, SET_OWNER)],
                 vec![is_bits(1, SET_GROUP)],
+                // A descriptor that may only read is enough to change these, `chattr` for one.
+                vec![is_bits(1, SET_FILE_FLAGS)],
+                vec![is_bits(1, SET_FILE_ATTRIBUTES)],
             ],
         ),
         refuse_if(
@@ -94,6 +97,8 @@ const TYPE_INPUT: u32 = 0x5412; // TIOCSTI
 const TYPE_LINUX: u32 = 0x541c; // TIOCLINUX
 const SET_OWNER: u32 = 0x8901; // FIOSETOWN
 const SET_GROUP: u32 = 0x8902; // SIOCSPGRP
+const SET_FILE_FLAGS: u32 = 0x4008_6602; // FS_IOC_SETFLAGS
+const SET_FILE_ATTRIBUTES: u32 = 0x401c_5820; // FS_IOC_FSSETXATTR
 const SET_SIGNAL: u32 = 10; // F_SETSIG
 const SET_OWNER_EX: u32 = 15; // F_SETOWN_EX
 const SET_VMA: u32 = 0x5356_4d41; // PR_SET_VMA

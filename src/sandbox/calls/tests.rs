@@ -287,6 +287,18 @@ fn signals_reach_this_process_alone_and_nothing_is_typed_into_the_terminal() {
 }
 
 #[test]
+fn what_belongs_to_a_file_is_not_changed_by_way_of_a_descriptor_either() {
+    // FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR; asking is another matter.
+    for (request, said) in [
+        (0x4008_6602, NOT_PERMITTED),
+        (0x401c_5820, NOT_PERMITTED),
+        (0x8008_6601, ALLOWED),
+    ] {
+        assert_eq!(says(libc::SYS_ioctl, [0, request, 0, 0, 0, 0]), said);
+    }
+}
+
+#[test]
 fn other_architectures_and_conventions_end_the_process() {
     let filter = filter().unwrap();
     let program = filter.program();
