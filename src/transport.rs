@@ -345,6 +345,17 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_that_is_a_result_and_an_error_at_once_is_neither() {
+        let yes = r#""result":{"action":"accept","content":{"confirm":true}}"#;
+        let error = r#""error":{"code":0,"message":""}"#;
+        assert!(parse(format!(r#"{{"jsonrpc":"2.0","id":1,{yes}}}"#).as_bytes()).is_ok());
+        for both in [format!("{yes},{error}"), format!("{error},{yes}")] {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":1,{both}}}"#);
+            assert!(matches!(parse(line.as_bytes()), Err(None)), "{line}");
+        }
+    }
+
+    #[test]
     fn every_request_that_cannot_be_read_is_answered_with_its_id() {
         let null = serde_json::Value::Null;
         for (line, id, expected) in [
