@@ -8,6 +8,7 @@
 //! what a reader who has stopped reading leaves no room for is counted. A server that waited would hang,
 //! with everything that it has to do, on a pipe that nobody reads.
 
+mod line;
 mod queue;
 
 use std::io::Write;
@@ -17,7 +18,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::untrusted::clean;
+use line::{audit_line, line};
 use queue::{Kind, Lost, Next, Queue};
 
 /// How long the last lines may take to be written once the program ends.
@@ -226,6 +227,11 @@ fn write(line: String, kind: Kind) {
 /// One write a line, so that lines of several threads do not mix. When nobody listens any more,
 /// there is nobody to tell.
 fn write_now(line: &str) {
+    if cfg!(test) {
+        // What a unit test says is kept with it, and shown where it fails.
+        #[expect(clippy::print_stderr, reason = "the way that the test harness keeps")]
+        return eprint!("{line}");
+    }
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
@@ -248,163 +254,5 @@ impl std::fmt::Display for Lost {
             f,
             "here {lines} lines are missing, {audit} of them audit lines: stderr was not read for too long"
         )
-    }
-}
-
-fn line(format: Format, time: Timestamp, level: Level, message: &str) -> String {
-    #[derive(Serialize)]
-    struct Object<'a> {
-        time: String,
-        level: Level,
-        message: &'a str,
-    }
-
-    let message = flatten(message);
-    match format {
-        Format::Text => {
-            let kind = match level {
-                Level::Error => "error: ",
-                Level::Warn => "warning: ",
-                Level::Info => "",
-                Level::Debug => "debug: ",
-            };
-            format!("wg-easy-mcp: {kind}{message}\n")
-        }
-        Format::Json => json(&Object {
-            time: rfc3339(time),
-            level,
-            message: &message,
-        }),
-    }
-}
-
-fn audit_line(format: Format, time: Timestamp, audit: &Audit) -> String {
-    #[derive(Serialize)]
-    struct Object<'a> {
-        time: String,
-        level: &'static str,
-        #[serde(flatten)]
-        audit: &'a Audit,
-    }
-
-    let time = rfc3339(time);
-    match format {
-        Format::Text => {
-            let client = audit
-                .client
-                .map(|id| format!(" client={id}"))
-                .unwrap_or_default();
-            format!(
-                "wg-easy-mcp: audit: {time} tool={}{client} how={} decision={} outcome={}\n",
-                audit.tool,
-                word(&audit.how),
-                word(&audit.decision),
-                word(&audit.outcome)
-            )
-        }
-        Format::Json => json(&Object {
-            time,
-            level: "audit",
-            audit,
-        }),
-    }
-}
-
-fn rfc3339(time: Timestamp) -> String {
-    format!("{time:.3}")
-}
-
-/// The word that a variant has in JSON, for the text form: one spelling to search for in both.
-fn word(value: &impl Serialize) -> String {
-    let word = serde_json::to_value(value).unwrap_or_default();
-    word.as_str().unwrap_or_default().to_owned()
-}
-
-fn json(object: &impl Serialize) -> String {
-    // Structs of strings, numbers and unit variants cannot fail to become JSON.
-    let mut line = serde_json::to_string(object).unwrap_or_default();
-    line.push('\n');
-    line
-}
-
-/// A message as one line that cannot speak to a terminal.
-fn flatten(message: &str) -> String {
-    let spaced: String = message
-        .chars()
-        .map(|c| if c.is_whitespace() { ' ' } else { c })
-        .collect();
-    clean(&spaced).into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn time() -> Timestamp {
-        "2026-03-01T09:08:07.0651Z".parse().unwrap()
-    }
-
-    #[test]
-    fn a_text_line_names_the_program_and_what_kind_it_is() {
-        let say = |level| line(Format::Text, time(), level, "well");
-        assert_eq!(say(Level::Error), "wg-easy-mcp: error: well\n");
-        assert_eq!(say(Level::Warn), "wg-easy-mcp: warning: well\n");
-        assert_eq!(say(Level::Info), "wg-easy-mcp: well\n");
-        assert_eq!(say(Level::Debug), "wg-easy-mcp: debug: well\n");
-    }
-
-    #[test]
-    fn a_json_line_has_a_time_in_utc() {
-        assert_eq!(
-            line(Format::Json, time(), Level::Warn, "a \"b\"\nc"),
-            "{\"time\":\"2026-03-01T09:08:07.065Z\",\"level\":\"warn\",\"message\":\"a \\\"b\\\" c\"}\n"
-        );
-    }
-
-    #[test]
-    fn levels_are_ordered_by_importance() {
-        assert!(Level::Error < Level::Warn && Level::Warn < Level::Info);
-        assert!(Level::Info < Level::Debug);
-    }
-
-    #[test]
-    fn a_decision_reads_the_same_in_both_forms() {
-        let mut audit = Audit {
-            tool: "delete_client",
-            client: Some(5),
-            how: How::DialogPushed,
-            decision: Decision::NoAnswer,
-            outcome: Outcome::NotApplied,
-        };
-        assert_eq!(
-            audit_line(Format::Text, time(), &audit),
-            "wg-easy-mcp: audit: 2026-03-01T09:08:07.065Z tool=delete_client client=5 \
-             how=dialog-pushed decision=no-answer outcome=not-applied\n"
-        );
-        audit.client = None;
-        assert_eq!(
-            audit_line(Format::Json, time(), &audit),
-            "{\"time\":\"2026-03-01T09:08:07.065Z\",\"level\":\"audit\",\"tool\":\"delete_client\",\
-             \"client\":null,\"how\":\"dialog-pushed\",\"decision\":\"no-answer\",\
-             \"outcome\":\"not-applied\"}\n"
-        );
-        assert!(!audit_line(Format::Text, time(), &audit).contains("client="));
-    }
-
-    proptest! {
-        #[test]
-        fn no_message_can_be_more_than_one_line(message in any::<String>()) {
-            for format in [Format::Text, Format::Json] {
-                let line = line(format, time(), Level::Info, &message);
-                let body = line.strip_suffix('\n').unwrap();
-                prop_assert!(!body.chars().any(crate::untrusted::is_removed));
-                prop_assert!(!body.chars().any(|c| c.is_whitespace() && c != ' '));
-                if format == Format::Json {
-                    let value: serde_json::Value = serde_json::from_str(&line).unwrap();
-                    prop_assert!(value["message"].is_string());
-                }
-            }
-        }
     }
 }

@@ -11,8 +11,19 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn read(path: &str) -> String {
+pub fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap()
+}
+
+/// A file that is made from the program is what it makes `now`. With `variable` set it is written anew.
+pub fn assert_current(path: &str, now: &str, variable: &str) {
+    if std::env::var_os(variable).is_some() {
+        std::fs::write(root().join(path), now).unwrap();
+    }
+    assert!(
+        read(path) == now,
+        "{path} is stale: {variable}=1 cargo test --test it writes it anew"
+    );
 }
 
 /// Files below a directory whose name ends in `ending`; what is built, downloaded or hidden is not ours.

@@ -1,20 +1,12 @@
 //! What catalogues are told is what the program is (`registry/README.md`).
 
+use crate::docs::{assert_current, read, root};
 use crate::support::{PATIENCE, Server};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use wg_easy_mcp::config::VARIABLES;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
-}
-
-fn read(name: &str) -> String {
-    std::fs::read_to_string(path(name)).unwrap()
-}
 
 fn json_of(name: &str) -> Value {
     serde_json::from_str(&read(name)).unwrap()
@@ -182,7 +174,11 @@ fn docker_is_told_of_this_version_and_of_every_variable_that_names_no_file() {
     assert!(!title.contains("MCP") && !title.contains("Server"));
     let commit = entry["source"]["commit"].as_str().unwrap();
     assert!(commit.len() == 40 && commit.bytes().all(|c| c.is_ascii_hexdigit()));
-    assert!(path(entry["source"]["dockerfile"].as_str().unwrap()).exists());
+    assert!(
+        root()
+            .join(entry["source"]["dockerfile"].as_str().unwrap())
+            .exists()
+    );
 
     let config = &entry["config"];
     let list = |key: &str| config[key].as_array().unwrap().clone();
@@ -254,13 +250,5 @@ fn docker_tool(tool: &Value) -> Value {
 #[test]
 fn docker_is_told_of_the_tools_that_there_are() {
     let now = serde_json::to_string_pretty(&docker_tools()).unwrap() + "\n";
-    let file = path("registry/docker/tools.json");
-    if std::env::var_os("UPDATE_TOOLS_JSON").is_some() {
-        std::fs::write(&file, &now).unwrap();
-    }
-    let kept = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(
-        kept == now,
-        "registry/docker/tools.json is stale: UPDATE_TOOLS_JSON=1 cargo test --test it registry writes it anew"
-    );
+    assert_current("registry/docker/tools.json", &now, "UPDATE_TOOLS_JSON");
 }

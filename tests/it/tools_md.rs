@@ -3,9 +3,9 @@
 //! What stands between the marks is made from the catalogue; `UPDATE_TOOLS_MD=1` writes it anew. The prose
 //! around it is written by hand.
 
+use crate::docs::{assert_current, read};
 use serde_json::Value;
 use std::fmt::Write;
-use std::path::Path;
 use wg_easy_mcp::tools::{Run, TOOLS, Tool};
 
 const END: &str = "<!-- up to here -->";
@@ -84,9 +84,7 @@ fn kind(schema: &Value) -> String {
 
 #[test]
 fn the_page_of_the_tools_says_what_a_client_is_told() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tools.md");
-    let page = std::fs::read_to_string(&file).unwrap();
-    let mut now = page.clone();
+    let mut now = read("docs/tools.md");
     let mut last = 0;
     for tool in TOOLS {
         let begin = format!("## `{}`\n\n<!-- from the catalogue -->\n", tool.name);
@@ -99,13 +97,6 @@ fn the_page_of_the_tools_says_what_a_client_is_told() {
         let to = from + now[from..].find(END).unwrap();
         now.replace_range(from..to, &format!("{}\n", section(tool)));
     }
-    if std::env::var_os("UPDATE_TOOLS_MD").is_some() {
-        std::fs::write(&file, &now).unwrap();
-    }
-    let page = std::fs::read_to_string(&file).unwrap();
-    assert!(
-        page == now,
-        "docs/tools.md is stale: UPDATE_TOOLS_MD=1 cargo test --test it tools_md writes it anew"
-    );
-    assert_eq!(page.matches("\n## `").count(), TOOLS.len());
+    assert_current("docs/tools.md", &now, "UPDATE_TOOLS_MD");
+    assert_eq!(now.matches("\n## `").count(), TOOLS.len());
 }

@@ -1,3 +1,6 @@
+mod kept;
+mod limits;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -142,28 +145,6 @@ fn id(n: u64) -> ClientId {
     ClientId::new(n).unwrap()
 }
 
-fn short() -> Limits {
-    Limits {
-        connecting: Duration::from_millis(100),
-        headers: Duration::from_millis(200),
-        exchange: Duration::from_millis(400),
-        success_body: 1000,
-        error_body: 100,
-        ..Limits::default()
-    }
-}
-
-#[test]
-fn the_limits_are_those_that_were_promised() {
-    let limits = Limits::default();
-    assert_eq!(limits.headers, Duration::from_secs(15));
-    assert_eq!(limits.exchange, Duration::from_secs(60));
-    assert_eq!(limits.success_body, 8 * 1024 * 1024);
-    assert_eq!(limits.error_body, 64 * 1024);
-    assert_eq!((limits.reads, limits.refusal.as_secs()), (4, 10));
-    assert!(limits.connecting < limits.headers && limits.idle < Duration::from_secs(5));
-}
-
 #[tokio::test]
 async fn each_endpoint_is_asked_in_its_own_way() {
     let fake = Fake::new(|_, request| match request {
@@ -285,91 +266,6 @@ async fn a_redirect_is_not_followed_and_takes_the_login_nowhere() {
 }
 
 #[tokio::test]
-async fn a_body_that_declares_too_much_is_refused_unread() {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 1001\r\n\r\n";
-    let fake = Fake::new(move |_, _| Send(head.to_owned())).await;
-    let error = fake.client(short()).clients().await.unwrap_err();
-    assert_eq!(error, Error::BodyTooLarge { limit: 1000 });
-}
-
-#[tokio::test]
-async fn a_body_without_an_end_is_refused_at_the_limit() {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n";
-    let fake = Fake::new(move |_, _| Drip(head.to_owned(), 300, Duration::from_millis(1))).await;
-    let error = fake.client(short()).clients().await.unwrap_err();
-    assert_eq!(error, Error::BodyTooLarge { limit: 1000 });
-}
-
-#[tokio::test]
-async fn a_body_of_exactly_the_limit_is_read() {
-    let body = format!("\"{}\"", "x".repeat(998));
-    let fake = Fake::new(move |_, _| json(&body)).await;
-    let body = fake.client(short()).clients().await.unwrap();
-    assert_eq!(body.as_sent().clone().len(), 1000);
-}
-
-#[tokio::test]
-async fn a_body_that_drips_ends_with_the_exchange() {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n";
-    let fake = Fake::new(move |_, _| Drip(head.to_owned(), 1, Duration::from_millis(20))).await;
-    let begin = Instant::now();
-    let error = fake.client(short()).clients().await.unwrap_err();
-    assert!(matches!(
-        error,
-        Error::Timeout {
-            phase: Phase::Body,
-            ..
-        }
-    ));
-    assert!(begin.elapsed() >= Duration::from_millis(400));
-    assert!(error.may_have_been_applied());
-}
-
-#[tokio::test]
-async fn an_error_body_that_drips_or_has_no_end_is_still_that_error() {
-    let head = "HTTP/1.1 500 X\r\ncontent-type: text/plain\r\n\r\nit broke";
-    for (bytes, pause) in [(1, 20), (40, 0)] {
-        let fake =
-            Fake::new(move |_, _| Drip(head.to_owned(), bytes, Duration::from_millis(pause))).await;
-        let error = fake.client(short()).clients().await.unwrap_err();
-        assert!(matches!(&error, Error::ServerError { said, .. }
-            if said.to_string() == " (untrusted text from the instance: \"it broke\")"));
-    }
-}
-
-#[tokio::test]
-async fn silence_ends_with_the_time_for_headers() {
-    let fake = Fake::new(|_, _| Hang).await;
-    let begin = Instant::now();
-    let error = fake.client(short()).clients().await.unwrap_err();
-    assert!(matches!(
-        error,
-        Error::Timeout {
-            phase: Phase::Headers,
-            ..
-        }
-    ));
-    assert!(begin.elapsed() >= Duration::from_millis(200));
-    assert_eq!(fake.requests().len(), 1);
-}
-
-#[tokio::test]
-async fn a_handshake_that_hangs_was_not_a_request() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("https://{}", listener.local_addr().unwrap());
-    let api = WgEasy::with_limits(&connection(&url), short()).unwrap();
-    let error = disable(&api, id(1)).await.unwrap_err();
-    assert!(matches!(
-        error,
-        Error::Timeout {
-            phase: Phase::Connecting,
-            ..
-        }
-    ));
-    assert!(!error.may_have_been_applied());
-}
-
-#[tokio::test]
 async fn nobody_there_is_told_apart_from_nobody_of_that_name() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
@@ -419,60 +315,6 @@ async fn a_success_that_is_a_web_page_is_not_the_api() {
     assert_eq!(api.qrcode(id(1)).await.unwrap_err(), Error::NotAnApi);
     let error = disable(&api, id(1)).await.unwrap_err();
     assert!(error == Error::NotAnApi && error.may_have_been_applied());
-}
-
-/// Answers the first request, then ends the connection when the second one arrives: what a server does
-/// whose keep-alive runs out at that moment. `true` for requests to answer.
-fn closing(answered: impl Fn(usize) -> bool + Shared) -> impl Fn(usize, &str) -> Reply + Shared {
-    move |number, _| match answered(number) {
-        true => json(r#"{"success":true}"#),
-        false => SendAndClose(String::new()),
-    }
-}
-
-#[tokio::test]
-async fn a_read_whose_kept_connection_was_closed_is_sent_once_more() {
-    let fake = Fake::new(closing(|number| number != 1)).await;
-    let api = fake.client(Limits::default());
-    api.clients().await.unwrap();
-    api.clients().await.unwrap();
-    assert_eq!((fake.requests().len(), fake.connections()), (3, 2));
-}
-
-#[tokio::test]
-async fn a_read_is_not_sent_a_third_time_nor_again_on_a_new_connection() {
-    let fake = Fake::new(closing(|number| number == 0)).await;
-    let api = fake.client(Limits::default());
-    api.clients().await.unwrap();
-    let error = api.clients().await.unwrap_err();
-    assert!(matches!(error, Error::BrokenOff { .. }));
-    assert_eq!(fake.requests().len(), 3);
-
-    let fake = Fake::new(closing(|_| false)).await;
-    let api = fake.client(Limits::default());
-    assert!(matches!(
-        api.clients().await.unwrap_err(),
-        Error::BrokenOff { .. }
-    ));
-    assert_eq!(fake.requests().len(), 1);
-}
-
-#[tokio::test]
-async fn a_write_is_never_sent_twice() {
-    let fake = Fake::new(closing(|number| number != 1)).await;
-    let api = fake.client(Limits::default());
-    api.clients().await.unwrap();
-    let error = disable(&api, id(1)).await.unwrap_err();
-    assert!(matches!(error, Error::BrokenOff { .. }) && error.may_have_been_applied());
-    assert_eq!(fake.requests().len(), 2);
-}
-
-#[tokio::test]
-async fn an_answer_that_breaks_off_is_not_an_answer() {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n[";
-    let fake = Fake::new(move |_, _| SendAndClose(head.to_owned())).await;
-    let error = fake.client(Limits::default()).clients().await.unwrap_err();
-    assert!(matches!(error, Error::BrokenOff { .. }));
 }
 
 #[tokio::test]
@@ -529,31 +371,6 @@ async fn only_a_401_is_remembered_and_not_for_ever() {
     sleep(Duration::from_millis(1050)).await;
     api.clients().await.unwrap();
     assert_eq!(fake.requests().len(), 3);
-}
-
-#[tokio::test]
-async fn reads_go_four_at_a_time_and_writes_one_at_a_time() {
-    let fake = Fake::new(|number, _| match number {
-        0 => json("[]"),
-        _ => Hang,
-    })
-    .await;
-    let api = fake.client(Limits::default());
-    api.clients().await.unwrap();
-    let mut calls = tokio::task::JoinSet::new();
-    for n in 1..=6 {
-        let (reader, writer) = (api.clone(), api.clone());
-        calls.spawn(async move { reader.clients().await.map(drop) });
-        calls.spawn(async move { disable(&writer, id(n)).await });
-    }
-    while fake.requests().len() < 6 {
-        sleep(Duration::from_millis(10)).await;
-    }
-    // Time for one too many.
-    sleep(Duration::from_millis(100)).await;
-    let requests = fake.requests();
-    let writes = requests.iter().filter(|r| r.starts_with("POST")).count();
-    assert_eq!((requests.len() - 1 - writes, writes), (4, 1));
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import CancelledNotification, CancelledNotificationParams, ClientNotification, ElicitResult
 
-from serve import plain, serve
+from serve import dialog, serve
 
 
 class Driven:
@@ -32,14 +32,9 @@ class Driven:
 
 @asynccontextmanager
 async def connect(command, environment, _, person):
-    async def dialog(_, question):
-        question = plain(question)
-        action, content = await person.reads(question["message"], question["requestedSchema"])
-        return ElicitResult(action=action, content=content)
-
     server = StdioServerParameters(command=command, env=environment)
     async with (stdio_client(server) as (reading, writing),
-                ClientSession(reading, writing, elicitation_callback=dialog if person else None) as session):
+                ClientSession(reading, writing, elicitation_callback=dialog(person, ElicitResult)) as session):
         hello = await session.initialize()
         yield Driven(session, hello.protocolVersion)
 

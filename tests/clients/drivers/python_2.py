@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from mcp import Client, StdioServerParameters
 from mcp_types import ElicitResult
 
-from serve import plain, serve
+from serve import dialog, serve
 
 
 class Driven:
@@ -29,15 +29,10 @@ class Driven:
 
 @asynccontextmanager
 async def connect(command, environment, revision, person):
-    async def dialog(_, question):
-        question = plain(question)
-        action, content = await person.reads(question["message"], question["requestedSchema"])
-        return ElicitResult(action=action, content=content)
-
     # A client that may choose finds the newest revision by itself.
     mode = "legacy" if revision < "2026" else "auto"
     server = StdioServerParameters(command=command, env=environment)
-    async with Client(server, mode=mode, elicitation_callback=dialog if person else None) as client:
+    async with Client(server, mode=mode, elicitation_callback=dialog(person, ElicitResult)) as client:
         yield Driven(client)
 
 

@@ -35,6 +35,17 @@ def plain(value):
     return value.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
+def dialog(person, result):
+    """What a client calls to show a dialog, which answers with a `result`; nothing for a client without a person."""
+
+    async def shown(_, question):
+        question = plain(question)
+        action, content = await person.reads(question["message"], question["requestedSchema"])
+        return result(action=action, content=content)
+
+    return shown if person else None
+
+
 class Commands:
     """What can be asked of a client, which has `revision`, `tells`, `list`, `call` and `cancel`."""
 
